@@ -1,0 +1,1 @@
+"""What a cluster is and every way it can move: pure values and pure functions, nothing else."""

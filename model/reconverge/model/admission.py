@@ -1,0 +1,59 @@
+"""What the API server adds to a pod at its creation.
+
+Source: `plugin/pkg/admission/defaulttolerationseconds/admission.go`, `plugin/pkg/admission/priority/admission.go`,
+`pkg/apis/scheduling/types.go`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from reconverge.model.objects import Pod, PodSpec, PriorityClass, Toleration
+from reconverge.model.objects.node import NO_EXECUTE, NOT_READY, UNREACHABLE
+from reconverge.model.rules import Rules
+from reconverge.model.store import Store
+from reconverge.model.value import Seconds
+
+BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+
+
+def admit_pod(store: Store, pod: Pod, rules: Rules) -> Pod:
+    """The pod as the API server stores it: with default tolerations, its priority, and the node its author chose."""
+    spec = with_default_tolerations(pod.spec, rules.default_toleration)
+    spec = _with_priority(store, spec)
+    return pod.with_(spec=spec, node=pod.node if pod.node is not None else spec.node_name)
+
+
+@lru_cache(maxsize=4096)
+def with_default_tolerations(spec: PodSpec, seconds: Seconds) -> PodSpec:
+    """The spec with not-ready and unreachable tolerated for `seconds`, each only if the pod says nothing about it."""
+    missing = tuple(
+        Toleration(key=key, operator="Exists", effect=NO_EXECUTE, seconds=seconds)
+        for key in (NOT_READY, UNREACHABLE)
+        if not any(
+            each.key in ("", key) and each.effect in ("", NO_EXECUTE) for each in spec.tolerations
+        )
+    )
+    return spec.with_(tolerations=(*spec.tolerations, *missing)) if missing else spec
+
+
+def _with_priority(store: Store, spec: PodSpec) -> PodSpec:
+    if spec.priority_class:
+        if spec.priority_class in BUILT_IN_PRIORITIES:
+            return _prioritised(spec, BUILT_IN_PRIORITIES[spec.priority_class], "")
+        named = store.priority_class(spec.priority_class)
+        return _prioritised(spec, named.value, named.preemption_policy) if named is not None else spec
+    default = _global_default(store)
+    return _prioritised(spec, default.value, default.preemption_policy) if default is not None else spec
+
+
+@lru_cache(maxsize=4096)
+def _prioritised(spec: PodSpec, priority: int, policy: str) -> PodSpec:
+    return spec.with_(priority=priority, preemption_policy=policy or spec.preemption_policy)
+
+
+def _global_default(store: Store) -> PriorityClass | None:
+    if "PriorityClass" not in store.tables:
+        return None
+    defaults = [each for each in store.all("PriorityClass") if each.global_default]
+    return max(defaults, key=lambda each: (-each.value, each.name), default=None)

@@ -1,0 +1,264 @@
+"""The control plane: which loops run, and the steps that a cluster takes through them.
+
+A step is a read (one pass begins), a write (its next action), or the passing of time to the next deadline. The
+default order is rounds: each loop in turn serves the keys that were awake when its turn began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from reconverge.model.action import Action
+from reconverge.model.cluster import Cluster
+from reconverge.model.errors import ApiError
+from reconverge.model.loop import MACHINES, ControlLoop, InFlight, LoopState, Plan, Reading
+from reconverge.model.machines import Machine
+from reconverge.model.store import Change
+from reconverge.model.value import Seconds
+
+
+@frozen
+class Read:
+    """A loop begins a pass for a key."""
+
+    loop: str
+    key: str
+
+
+@frozen
+class Write:
+    """A loop makes the next write of the pass it is in."""
+
+    loop: str
+
+
+@frozen
+class Wait:
+    """Nothing can be done now: time passes to the next deadline."""
+
+    until: Seconds
+
+
+Move = Read | Write | Wait
+
+
+@frozen
+class Written:
+    """The result of a write step."""
+
+    cluster: Cluster
+    action: Action
+    changes: tuple[Change, ...]
+    error: ApiError | None
+
+
+class ControlPlane:
+    """A set of control loops, in the order in which they take their turns."""
+
+    def __init__(self, loops: Sequence[ControlLoop[Any]]) -> None:
+        self.loops = tuple(loops)
+        self.names = tuple(loop.name for loop in loops)
+        self.by_name = {loop.name: loop for loop in loops}
+        if len(self.by_name) != len(self.loops):
+            raise ValueError("two control loops have one name")
+        kinds = {kind for loop in loops for kind in loop.watches}
+        self._watching = {kind: tuple(loop for loop in loops if kind in loop.watches) for kind in sorted(kinds)}
+
+    def replacing(self, *loops: ControlLoop[Any]) -> ControlPlane:
+        """This control plane with loops of the same names in their places. Raises KeyError for an unknown name."""
+        others = {loop.name: loop for loop in loops}
+        for name in others:
+            self.by_name[name]
+        return ControlPlane([others.get(loop.name, loop) for loop in self.loops])
+
+    def start(self, cluster: Cluster) -> Cluster:
+        """The cluster with all loops just started: nothing remembered, everything to be looked at."""
+        loops = {}
+        for loop in self.loops:
+            reading = self._reading(loop, cluster, LoopState())
+            loops[loop.name] = LoopState(memory=loop.start(), queue=dict.fromkeys(loop.relist(reading)))
+        return cluster.with_(loops=loops, turn=0)
+
+    # What can happen next ------------------------------------------------------------------------------------
+
+    def next(self, cluster: Cluster) -> Move | None:
+        """The next step of the default schedule; None when everything is at rest."""
+        loops = cluster.loops
+        turn = cluster.turn
+        state = loops[self.names[turn]]
+        if not state.paused:
+            if state.in_flight is not None:
+                return Write(self.names[turn])
+            if state.serving:
+                return Read(self.names[turn], state.serving[0])
+        count = len(self.names)
+        for offset in range(1, count + 1):
+            name = self.names[(turn + offset) % count]
+            state = loops[name]
+            if state.paused or not state.busy:
+                continue
+            if state.in_flight is not None:
+                return Write(name)
+            if state.serving:
+                return Read(name, state.serving[0])
+            loop = self.by_name[name]
+            first = self._order(loop, cluster, state)[0]
+            return Read(name, first)
+        due = self.next_deadline(cluster)
+        return None if due is None else Wait(due)
+
+    def ready(self, cluster: Cluster) -> list[Read | Write]:
+        """Every read or write that could be the next step, in the order of the default schedule."""
+        moves: list[Read | Write] = []
+        count = len(self.names)
+        for offset in range(count):
+            name = self.names[(cluster.turn + offset) % count]
+            state = cluster.loops[name]
+            if state.paused:
+                continue
+            if state.in_flight is not None:
+                moves.append(Write(name))
+            else:
+                awake = dict.fromkeys([*state.serving, *state.queue])
+                moves.extend(Read(name, key) for key in self._ordered(self.by_name[name], cluster, state, awake))
+        return moves
+
+    def next_deadline(self, cluster: Cluster) -> Seconds | None:
+        """The earliest timer of any loop that is not paused."""
+        return min(
+            (due for state in cluster.loops.values() if not state.paused for due in state.timers.values()), default=None
+        )
+
+    # Taking a step -------------------------------------------------------------------------------------------
+
+    def plans(self, cluster: Cluster, move: Read) -> Sequence[Plan[Any]]:
+        """The alternatives of a pass, the default one first."""
+        loop = self.by_name[move.loop]
+        state = cluster.loops[move.loop]
+        return loop.sync(self._reading(loop, cluster, state), state.memory, move.key)
+
+    def begin(self, cluster: Cluster, move: Read, plan: Plan[Any]) -> Cluster:
+        """The cluster after the read: the plan is in flight, its memory and timer are kept."""
+        state = cluster.loops[move.loop]
+        loop = self.by_name[move.loop]
+        if state.serving:
+            serving = tuple(key for key in state.serving if key != move.key)
+            queue = _without(state.queue, move.key)
+        else:
+            ordered = self._order(loop, cluster, state)
+            serving = tuple(key for key in ordered if key != move.key)
+            queue = {}
+        timers = state.timers
+        if plan.requeue_at is not None:
+            timers = {**timers, move.key: plan.requeue_at}
+        elif move.key in timers:
+            timers = {key: due for key, due in timers.items() if key != move.key}
+        after = LoopState(
+            plan.memory,
+            queue,
+            serving,
+            timers,
+            InFlight(move.key, plan.actions) if plan.actions else None,
+            state.stalled,
+            state.paused,
+        )
+        return self._with_loop(cluster, move.loop, after)
+
+    def write(self, cluster: Cluster, move: Write) -> Written:
+        """The cluster after the next write of the pass in flight. A refused write ends the pass; its key wakes again."""
+        state = cluster.loops[move.loop]
+        flight = state.in_flight
+        if flight is None:
+            raise ValueError(f"{move.loop} is in no pass")
+        action, rest = flight.actions[0], flight.actions[1:]
+        try:
+            after, changes = action.apply(cluster)
+        except ApiError as error:
+            memory = self.by_name[move.loop].failed(state.memory, action, error)
+            queue = state.queue if flight.key in state.serving else {**state.queue, flight.key: None}
+            failed = state.with_(memory=memory, queue=queue, in_flight=None)
+            return Written(self._with_loop(cluster, move.loop, failed), action, (), error)
+        remaining = InFlight(flight.key, rest) if rest else None
+        moved = self._with_loop(after, move.loop, after.loops[move.loop].with_(in_flight=remaining))
+        return Written(self.notify(moved, changes), action, changes, None)
+
+    def wait(self, cluster: Cluster, until: Seconds) -> Cluster:
+        """The cluster at a later time: keys whose timers have come are awake."""
+        loops = dict(cluster.loops)
+        for name, state in cluster.loops.items():
+            due = [key for key, at in state.timers.items() if at <= until]
+            if due:
+                timers = {key: at for key, at in state.timers.items() if at > until}
+                loops[name] = state.with_(queue={**state.queue, **dict.fromkeys(due)}, timers=timers)
+        return cluster.with_(loops=loops, now=max(cluster.now, until))
+
+    def notify(self, cluster: Cluster, changes: Iterable[Change]) -> Cluster:
+        """The cluster after the watches have delivered some changes: memories updated, keys awake."""
+        loops = cluster.loops
+        fresh = loops
+        for change in changes:
+            for loop in self._watching.get(change.kind, ()):
+                state = fresh[loop.name]
+                if change.kind in state.stalled:
+                    continue
+                memory, keys = loop.observe(state.memory, change, self._reading(loop, cluster, state))
+                new = [key for key in keys if key not in state.queue and key not in state.serving]
+                if new or memory is not state.memory:
+                    if fresh is loops:
+                        fresh = dict(loops)
+                    queue = {**state.queue, **dict.fromkeys(new)} if new else state.queue
+                    fresh[loop.name] = LoopState(
+                        memory, queue, state.serving, state.timers, state.in_flight, state.stalled, state.paused
+                    )
+        return cluster if fresh is loops else cluster.with_(loops=fresh)
+
+    def machine_changed(self, cluster: Cluster, before: Machine | None, after: Machine | None) -> Cluster:
+        """The cluster after the loops that live on machines have noticed a change of one."""
+        machine = after if after is not None else before
+        if machine is None:
+            return cluster
+        return self.notify(cluster, (Change(MACHINES, machine.name, before, after),))
+
+    def interrupt(self, cluster: Cluster) -> Cluster:
+        """The cluster as an event finds it: keys of an unfinished turn go back to the queue, a new round begins."""
+        loops = dict(cluster.loops)
+        for name, state in cluster.loops.items():
+            if state.serving:
+                loops[name] = state.with_(queue={**dict.fromkeys(state.serving), **state.queue}, serving=())
+        return cluster.with_(loops=loops, turn=0)
+
+    def rewake(self, cluster: Cluster, loop: str, keys: Iterable[str]) -> Cluster:
+        """The cluster with some keys of a loop awake."""
+        state = cluster.loops[loop]
+        return self._with_state(cluster, loop, state.with_(queue={**state.queue, **dict.fromkeys(keys)}))
+
+    # Inside --------------------------------------------------------------------------------------------------
+
+    def _reading(self, loop: ControlLoop[Any], cluster: Cluster, state: LoopState) -> Reading:
+        store = cluster.store.with_tables(state.stalled) if state.stalled else cluster.store
+        return Reading(store, cluster.now, cluster.rules, cluster.machines if loop.physical else None)
+
+    def _order(self, loop: ControlLoop[Any], cluster: Cluster, state: LoopState) -> list[str]:
+        return self._ordered(loop, cluster, state, state.queue)
+
+    def _ordered(
+        self, loop: ControlLoop[Any], cluster: Cluster, state: LoopState, keys: dict[str, None]
+    ) -> list[str]:
+        if len(keys) < 2:
+            return list(keys)
+        return loop.order(self._reading(loop, cluster, state), state.memory, keys)
+
+    def _with_loop(self, cluster: Cluster, name: str, state: LoopState) -> Cluster:
+        loops = cluster.loops.copy()
+        loops[name] = state
+        return Cluster(cluster.store, cluster.machines, loops, cluster.now, cluster.rules, self.names.index(name))
+
+    def _with_state(self, cluster: Cluster, name: str, state: LoopState) -> Cluster:
+        return cluster.with_(loops={**cluster.loops, name: state})
+
+
+def _without(queue: dict[str, None], key: str) -> dict[str, None]:
+    return {each: None for each in queue if each != key} if key in queue else queue

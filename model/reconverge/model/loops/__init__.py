@@ -1,0 +1,1 @@
+"""The control loops, one module each, named as Kubernetes names them."""

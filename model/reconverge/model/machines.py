@@ -1,0 +1,95 @@
+"""The physical side: machines, what their kubelets really run. Control loops other than the kubelet never see it.
+
+A node's API object, its machine's power and the kubelet's connection are three separate facts: most real failures
+live in the gap between them.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from reconverge.model.objects import PodSpec
+from reconverge.model.persistent import EMPTY, Map
+from reconverge.model.value import Seconds, Value
+
+
+@frozen
+class LocalPod(Value):
+    """One pod as a kubelet holds it.
+
+    `state` is admitted (resources held, nothing runs yet), running, waiting (crashed, in back-off) or stopped
+    (everything has exited, the object is about to be removed).
+    """
+
+    key: str
+    uid: int
+    spec: PodSpec
+    state: str = "admitted"
+    since: Seconds = 0
+    """When the state was entered."""
+    ready: bool = False
+    restarts: int = 0
+    backoff: Seconds = 0
+    """Length of the back-off that the next crash will wait; 0 before the first."""
+    exit_code: int | None = None
+    stop_by: Seconds | None = None
+    """When the containers will have exited after the stop signal; None if they were not told to stop."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether a process of the pod runs."""
+        return self.state == "running"
+
+
+@frozen
+class Machine(Value):
+    """One machine. `powered`: it runs; `reachable`: its kubelet reaches the API server; `kubelet`: that process lives."""
+
+    name: str
+    zone: str = ""
+    powered: bool = True
+    reachable: bool = True
+    kubelet: bool = True
+    runtime: bool = True
+    """Whether the container runtime answers; if not the kubelet starts and stops nothing."""
+    exists: bool = True
+    """Whether the instance exists at the cloud provider; a terminated one makes its Node object go."""
+    pods: Map[int, LocalPod] = EMPTY
+    """Pods by uid."""
+
+    @property
+    def connected(self) -> bool:
+        """Whether the kubelet can read and write the API."""
+        return self.powered and self.reachable and self.kubelet
+
+    def local(self, key: str) -> list[LocalPod]:
+        """The local pods under an API key (two while an old incarnation has not gone yet), ordered by uid."""
+        return [self.pods[uid] for uid in sorted(self.pods) if self.pods[uid].key == key]
+
+    def with_pod(self, pod: LocalPod) -> Machine:
+        """The machine with a local pod added or replaced."""
+        return self.with_(pods=self.pods.set(pod.uid, pod))
+
+    def without_pod(self, uid: int) -> Machine:
+        """The machine without a local pod."""
+        return self.with_(pods=self.pods.discard(uid))
+
+
+@frozen
+class Machines:
+    """All machines by name, and the zones that are down."""
+
+    by_name: Map[str, Machine] = EMPTY
+    zones_down: frozenset[str] = frozenset()
+
+    def get(self, name: str) -> Machine | None:
+        """The machine of a node, or None."""
+        return self.by_name.get(name)
+
+    def put(self, machine: Machine) -> Machines:
+        """The machines with one added or replaced."""
+        return Machines(self.by_name.set(machine.name, machine), self.zones_down)
+
+    def remove(self, name: str) -> Machines:
+        """The machines without one."""
+        return Machines(self.by_name.discard(name), self.zones_down)

@@ -1,0 +1,56 @@
+"""The API objects of the model: frozen values, one module per family."""
+
+from reconverge.model.objects.meta import ApiObject, OwnerReference
+from reconverge.model.objects.node import Lease, Node, Taint
+from reconverge.model.objects.placement import (
+    Affinity,
+    NodeSelectorTerm,
+    PodAffinityTerm,
+    PreferredNodeTerm,
+    Toleration,
+    TopologySpreadConstraint,
+    WeightedPodAffinityTerm,
+)
+from reconverge.model.objects.pod import Behaviour, Container, Pod, PodSpec, PodTemplate
+from reconverge.model.objects.policy import BudgetStatus, PodDisruptionBudget, PriorityClass
+from reconverge.model.objects.service import Endpoint, EndpointSlice, Service
+from reconverge.model.objects.workloads import (
+    Condition,
+    Deployment,
+    DeploymentStatus,
+    IntOrPercent,
+    ReplicaSet,
+    ReplicaSetStatus,
+)
+
+__all__ = [
+    "Affinity",
+    "ApiObject",
+    "Behaviour",
+    "BudgetStatus",
+    "Condition",
+    "Container",
+    "Deployment",
+    "DeploymentStatus",
+    "Endpoint",
+    "EndpointSlice",
+    "IntOrPercent",
+    "Lease",
+    "Node",
+    "NodeSelectorTerm",
+    "OwnerReference",
+    "Pod",
+    "PodAffinityTerm",
+    "PodDisruptionBudget",
+    "PodSpec",
+    "PodTemplate",
+    "PreferredNodeTerm",
+    "PriorityClass",
+    "ReplicaSet",
+    "ReplicaSetStatus",
+    "Service",
+    "Taint",
+    "Toleration",
+    "TopologySpreadConstraint",
+    "WeightedPodAffinityTerm",
+]

@@ -1,0 +1,57 @@
+"""What one pod asks for, as the scheduler and the kubelet count it.
+
+Source: component-helpers `resource/helpers.go`, `pkg/scheduler/util/pod_resources.go` (non-zero requests).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from reconverge.model.objects.pod import PodSpec
+from reconverge.model.resources import NOTHING, Resources, total
+
+DEFAULT_MILLI_CPU = 100
+"""Counted for a container without a CPU request when nodes are scored, in millicores."""
+DEFAULT_MEMORY = 200 * 2**20
+"""Counted for a container without a memory request when nodes are scored, in bytes."""
+
+
+def effective(spec: PodSpec) -> Resources:
+    """The effective request: the larger of what runs at last and of each moment of initialisation, plus overhead.
+
+    Sidecars (init containers with restartPolicy Always) keep what they hold from their start on.
+    """
+    sidecars = NOTHING
+    largest_init = NOTHING
+    for container in spec.init_containers:
+        if container.restart_policy == "Always":
+            sidecars = sidecars + container.requests
+            largest_init = largest_init.largest(sidecars)
+        else:
+            largest_init = largest_init.largest(sidecars + container.requests)
+    running = total(each.requests for each in spec.containers) + sidecars
+    return _with_pod_level(running.largest(largest_init), spec) + spec.overhead
+
+
+def _with_pod_level(amounts: Resources, spec: PodSpec) -> Resources:
+    given = dict(spec.pod_requests)
+    if not given:
+        return amounts
+    extended = dict(amounts.extended)
+    extended.update({name: amount for name, amount in given.items() if name not in ("cpu", "memory")})
+    return Resources(
+        given.get("cpu", amounts.cpu),
+        given.get("memory", amounts.memory),
+        amounts.ephemeral_storage,
+        tuple(sorted(extended.items())),
+    )
+
+
+@lru_cache(maxsize=4096)
+def nonzero_requests(spec: PodSpec) -> tuple[int, int]:
+    """(millicores, bytes) with defaults for containers that ask for nothing; used for scoring only."""
+    cpu = memory = 0
+    for container in spec.containers:
+        cpu += container.requests.cpu or DEFAULT_MILLI_CPU
+        memory += container.requests.memory or DEFAULT_MEMORY
+    return max(cpu, spec.requests.cpu), max(memory, spec.requests.memory)

@@ -1,0 +1,89 @@
+"""The rules of one Kubernetes version: timers, and switches for behaviour that changed or can be turned off.
+
+Source: `cmd/kube-controller-manager/app/options/`, `pkg/controller/nodelifecycle/node_lifecycle_controller.go`,
+`pkg/controller/podgc/gc_controller.go`, kubectl `pkg/drain/drain.go`; each field names its own.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from reconverge.model.value import Seconds, Value
+
+OLDEST = (1, 25)
+NEWEST = (1, 36)
+DEFAULT_VERSION = "1.34"
+
+
+@frozen
+class KubeletTimings:
+    """How long a kubelet takes, in seconds; the defaults make everything on a living machine immediate."""
+
+    admission: Seconds = 0
+    start: Seconds = 0
+    stop: Seconds = 0
+    stop_not_started: Seconds = 0
+    ready_late: Seconds = 2
+    """From Running to Ready for the behaviour not-ready-first."""
+    node_ready: Seconds = 0
+    """From registration of a joining node to its Ready."""
+    crash_backoff_first: Seconds = 10
+    crash_backoff_most: Seconds = 300
+    crash_backoff_reset: Seconds = 600
+
+
+@frozen
+class Rules(Value):
+    """Everything that a version or a setting decides. Times in seconds, rates per second."""
+
+    version: str = DEFAULT_VERSION
+    node_monitor_period: Seconds = 5
+    node_monitor_grace: Seconds = 50
+    """50 since 1.31, 40 before (node-lifecycle)."""
+    default_toleration: Seconds = 300
+    """tolerationSeconds that admission adds for not-ready and unreachable (plugin defaulttolerationseconds)."""
+    eviction_rate: float = 0.1
+    secondary_eviction_rate: float = 0.01
+    unhealthy_zone_threshold: float = 0.55
+    large_zone: int = 50
+    """Zones with more nodes keep the secondary eviction rate when partially disrupted."""
+    gc_period: Seconds = 20
+    gc_quarantine: Seconds = 40
+    terminated_pods_kept: int = 12500
+    drain_retry: Seconds = 5
+    disrupted_pod_lifetime: Seconds = 120
+    expectations_timeout: Seconds = 300
+    scheduler_backoff_first: Seconds = 1
+    scheduler_backoff_most: Seconds = 10
+    burst_replicas: int = 500
+    kubelet: KubeletTimings = KubeletTimings()
+    evict_unready_pods: str = "healthy-budget"
+    """`healthy-budget`: an unready pod may go while the budget is met; `budget-always`: the rule before 1.22 counts
+    every pod against the budget."""
+    terminating_replicas: bool = False
+    """Whether ReplicaSet and Deployment report status.terminatingReplicas (1.35 on)."""
+    scheduler_message: str = "preemption"
+    """`preemption`: the Pending message ends with what preemption would do; `plain`: without. See scheduler messages."""
+
+    @classmethod
+    def for_version(cls, version: str) -> Rules:
+        """The rules of a version such as "1.34". Raises ValueError for one that is not known."""
+        number = _parse(version)
+        return cls(
+            version=version,
+            node_monitor_grace=50 if number >= (1, 31) else 40,
+            terminating_replicas=number >= (1, 35),
+        )
+
+
+def _parse(version: str) -> tuple[int, int]:
+    try:
+        major, minor = version.removeprefix("v").split(".")[:2]
+        number = int(major), int(minor)
+    except ValueError:
+        raise ValueError(f"{version!r} is not a Kubernetes version; write it like 1.34") from None
+    if not OLDEST <= number <= NEWEST:
+        raise ValueError(
+            f"Kubernetes {version} is not known; known are {OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}"
+        )
+    return number
