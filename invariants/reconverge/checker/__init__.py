@@ -1,0 +1,1 @@
+"""Drives the model through sequences of events and judges every state by the invariants."""

@@ -1,0 +1,1 @@
+"""What must always, eventually or sometimes hold in a cluster."""

@@ -1,0 +1,1 @@
+"""Reads manifests, cluster dumps and scenario files into the model's values."""

@@ -1,0 +1,1 @@
+"""What people and other tools read: one small renderer per format."""
