@@ -86,8 +86,8 @@ def project_files() -> list[str]:
     if listed.returncode == 0 and (ROOT / ".git").exists():
         names: Iterable[str] = filter(None, listed.stdout.split("\0"))
     else:
-        kept = (path for path in ROOT.rglob("*") if not any(part.startswith(".") for part in path.parts[-3:]))
-        names = (path.relative_to(ROOT).as_posix() for path in kept if "__pycache__" not in path.parts)
+        names = (path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*"))
+        names = (name for name in names if not re.search(r"(?:^|/)(?:\.|__pycache__/|venv/|dist/|build/)", name))
     return sorted(name for name in names if (ROOT / name).is_file())
 
 
