@@ -37,24 +37,29 @@ class Action(Value):
 
 @frozen
 class Create(Action):
-    """Create an object. Raises AlreadyExists."""
+    """Create an object; a name that ends in "-" is a generateName prefix. Raises AlreadyExists."""
 
     object: ApiObject
     reason: str = ""
 
     def apply(self, cluster: Cluster) -> Written:
         """Admission defaults a pod on the way in (plugin/pkg/admission)."""
-        new: ApiObject = self.object.with_(created_at=cluster.now)
-        if cluster.store.get(new.kind, new.key) is not None:
+        store = cluster.store
+        name = self.object.name
+        if name.endswith("-"):
+            store, name = store.generate_name(f"{self.object.namespace}/{name}")
+            name = name.partition("/")[2]
+        new: ApiObject = self.object.with_(name=name, created_at=cluster.now)
+        if store.get(new.kind, new.key) is not None:
             raise AlreadyExists(f"{new.reference} already exists")
         if isinstance(new, Pod):
-            new = admit_pod(cluster.store, new, cluster.rules)
-        store, change = cluster.store.put(new)
+            new = admit_pod(store, new, cluster.rules)
+        store, change = store.put(new)
         return cluster.with_(store=store), (change,)
 
     def describe(self) -> str:
-        """Names the object."""
-        return f"creates {self.object.reference}"
+        """Names the object, or the kind and what its name begins with."""
+        return f"creates {self.object.reference.removesuffix('-')}"
 
 
 @frozen

@@ -37,7 +37,7 @@ class Reading:
 
 
 @frozen
-class Plan(Generic[M]):
+class Plan(Value, Generic[M]):
     """What one pass of a loop does: its memory after reading, the writes in order, and when to look again.
 
     `choice` says what sets this alternative apart where there are several ("n2"). `requeue_at` replaces the key's

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from reconverge.model.objects import PodSpec
+from reconverge.model.objects import Node, PodSpec
 from reconverge.model.persistent import EMPTY, Map
 from reconverge.model.value import Seconds, Value
 
@@ -17,8 +17,8 @@ from reconverge.model.value import Seconds, Value
 class LocalPod(Value):
     """One pod as a kubelet holds it.
 
-    `state` is admitted (resources held, nothing runs yet), running, waiting (crashed, in back-off) or stopped
-    (everything has exited, the object is about to be removed).
+    `state` is admitted (resources held, nothing runs yet), running, exited (all containers have ended; they may be
+    restarted) or stopped (ended for good, the object is about to be removed).
     """
 
     key: str
@@ -27,11 +27,15 @@ class LocalPod(Value):
     state: str = "admitted"
     since: Seconds = 0
     """When the state was entered."""
+    checked: bool = True
+    """Whether the present kubelet process has admitted the pod; a restarted one checks all its pods again."""
     ready: bool = False
+    forced_ready: bool | None = None
+    """What a readiness probe is made to answer by an event, or None for what the behaviour says."""
     restarts: int = 0
     backoff: Seconds = 0
-    """Length of the back-off that the next crash will wait; 0 before the first."""
-    exit_code: int | None = None
+    """Length of the back-off that the next restart waits from the exit; 0 for none."""
+    exit_code: int = 0
     stop_by: Seconds | None = None
     """When the containers will have exited after the stop signal; None if they were not told to stop."""
 
@@ -56,6 +60,8 @@ class Machine(Value):
     """Whether the instance exists at the cloud provider; a terminated one makes its Node object go."""
     pods: Map[int, LocalPod] = EMPTY
     """Pods by uid."""
+    registers: Node | None = None
+    """The Node object that the kubelet registers when it starts and finds none."""
 
     @property
     def connected(self) -> bool:
@@ -65,6 +71,11 @@ class Machine(Value):
     def local(self, key: str) -> list[LocalPod]:
         """The local pods under an API key (two while an old incarnation has not gone yet), ordered by uid."""
         return [self.pods[uid] for uid in sorted(self.pods) if self.pods[uid].key == key]
+
+    @property
+    def works(self) -> bool:
+        """Whether the kubelet can start and stop containers."""
+        return self.powered and self.kubelet and self.runtime
 
     def with_pod(self, pod: LocalPod) -> Machine:
         """The machine with a local pod added or replaced."""

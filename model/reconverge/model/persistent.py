@@ -78,7 +78,7 @@ class Map(Mapping[K, V], Generic[K, V]):
 
     def set(self, key: K, value: V) -> Map[K, V]:
         """A map that also has `key` at `value`."""
-        buckets = self._buckets
+        buckets: tuple[dict[K, V], ...] = self._buckets
         if len(buckets) == 1:
             only = buckets[0].copy()
             only[key] = value
@@ -86,7 +86,7 @@ class Map(Mapping[K, V], Generic[K, V]):
             if size > _MOST_PER_BUCKET:
                 return self._of(_distribute(only.items(), 4), size)
             return self._of((only,), size)
-        index = _stable_hash(key) & (len(buckets) - 1)
+        index: int = _stable_hash(key) & (len(buckets) - 1)
         bucket = buckets[index].copy()
         size = self._size - len(bucket)
         bucket[key] = value
@@ -100,8 +100,8 @@ class Map(Mapping[K, V], Generic[K, V]):
 
     def delete(self, key: K) -> Map[K, V]:
         """A map without `key`. Raises KeyError if it is not there."""
-        buckets = self._buckets
-        index = _stable_hash(key) & (len(buckets) - 1) if len(buckets) > 1 else 0
+        buckets: tuple[dict[K, V], ...] = self._buckets
+        index: int = _stable_hash(key) & (len(buckets) - 1) if len(buckets) > 1 else 0
         bucket = buckets[index].copy()
         del bucket[key]
         return self._of((*buckets[:index], bucket, *buckets[index + 1 :]), self._size - 1)

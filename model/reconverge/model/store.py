@@ -23,6 +23,7 @@ from reconverge.model.objects import (
     Service,
 )
 
+from reconverge.model.persistent import EMPTY, Map
 from reconverge.model.resources import NO_USAGE, Usage
 from reconverge.model.table import Table
 
@@ -53,6 +54,8 @@ class Store:
     tables: dict[str, Table]
     revision: int = 0
     next_uid: int = 1
+    generated: Map[str, int] = EMPTY
+    """How many names the API server has made for each generateName prefix."""
 
     # Reading -------------------------------------------------------------------------------------------------
 
@@ -184,7 +187,7 @@ class Store:
             next_uid = max(next_uid, new.uid + 1)
         tables = self.tables.copy()
         tables[kind] = table.put(new)
-        return Store(tables, revision, next_uid), Change(kind, key, before, new)
+        return Store(tables, revision, next_uid, self.generated), Change(kind, key, before, new)
 
     def remove(self, kind: str, key: str) -> tuple[Store, Change]:
         """The store without the object, and the change. Raises KeyError if it is not there."""
@@ -192,18 +195,37 @@ class Store:
         before = table.objects[key]
         tables = self.tables.copy()
         tables[kind] = table.remove(key)
-        return Store(tables, self.revision + 1, self.next_uid), Change(kind, key, before, None)
+        return Store(tables, self.revision + 1, self.next_uid, self.generated), Change(kind, key, before, None)
 
     def with_tables(self, older: dict[str, Table]) -> Store:
         """This store as a control loop sees it whose watches of some kinds have stalled."""
         if not older:
             return self
-        return Store({**self.tables, **older}, self.revision, self.next_uid)
+        return Store({**self.tables, **older}, self.revision, self.next_uid, self.generated)
+
+    def generate_name(self, prefix: str) -> tuple[Store, str]:
+        """A new name for a generateName prefix: the prefix and letters in order of creation (a, b ... z, aa ...).
+
+        The real API server appends five random characters; order of creation reads better and is as unique.
+        """
+        count = self.generated.get(prefix, 0)
+        store = Store(self.tables, self.revision, self.next_uid, self.generated.set(prefix, count + 1))
+        return store, prefix + letters(count)
 
     def objects(self) -> Iterator[ApiObject]:
         """Every object, by kind and key in order."""
         for kind in sorted(self.tables):
             yield from self.all(kind)
+
+
+def letters(count: int) -> str:
+    """a, b ... z, aa, ab ... for 0, 1 ..."""
+    text = ""
+    count += 1
+    while count:
+        count, digit = divmod(count - 1, 26)
+        text = chr(ord("a") + digit) + text
+    return text
 
 
 EMPTY_STORE = Store({})

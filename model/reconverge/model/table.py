@@ -111,7 +111,7 @@ class Table:
                 indexes = indexes.set(name, found.set(value, found.get(value, EMPTY).set(new.key, None)))
         return indexes
 
-    def _reused(self, old: Pod | None, new: Pod | None) -> Map[str, Usage]:
+    def _reused(self, old: Any, new: Any) -> Map[str, Usage]:
         """Usage per node after a pod changed: bound pods that are not terminal count, Terminating ones too.
 
         Source: `pkg/scheduler/eventhandlers.go` (the scheduler's pod informer drops terminal pods).

@@ -12,11 +12,11 @@ from attrs import frozen
 from reconverge.model.labels import Selector
 from reconverge.model.objects.meta import ApiObject
 from reconverge.model.objects.workloads import IntOrPercent
-from reconverge.model.value import Seconds
+from reconverge.model.value import Seconds, Value
 
 
 @frozen
-class BudgetStatus:
+class BudgetStatus(Value):
     """What the disruption controller last computed; the eviction API decrements `disruptions_allowed`."""
 
     current_healthy: int = 0

@@ -12,7 +12,7 @@ from attrs import frozen
 from reconverge.model.labels import Selector
 from reconverge.model.objects.meta import ApiObject
 from reconverge.model.objects.pod import PodTemplate
-from reconverge.model.value import Seconds
+from reconverge.model.value import Seconds, Value
 
 IntOrPercent = int | str
 """A count, or a percentage such as "25%"."""
@@ -32,7 +32,7 @@ class Condition:
 
 
 @frozen
-class ReplicaSetStatus:
+class ReplicaSetStatus(Value):
     """What the ReplicaSet controller last reported."""
 
     replicas: int = 0
@@ -58,12 +58,10 @@ class ReplicaSet(ApiObject):
     deployment_revision: int = 0
     desired_replicas: int | None = None
     max_replicas: int | None = None
-    pods_created: int = 0
-    """How many pods this set has ever created: names its next pod. Not part of the real object."""
 
 
 @frozen
-class DeploymentStatus:
+class DeploymentStatus(Value):
     """What the Deployment controller last reported."""
 
     replicas: int = 0

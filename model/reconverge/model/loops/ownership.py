@@ -1,0 +1,31 @@
+"""Adoption and release: which objects a controller takes and lets go.
+
+Source: `pkg/controller/controller_ref_manager.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reconverge.model.labels import Selector
+from reconverge.model.objects import Pod
+from reconverge.model.store import Store
+
+
+def releasable(pod: Pod, selector: Selector) -> bool:
+    """Whether an owned pod is to be released: its labels no longer match."""
+    return not selector.matches(pod.labels)
+
+
+def adoptable(store: Store, namespace: str, selector: Selector) -> list[Pod]:
+    """Active pods without a controller that match the selector, ordered by key."""
+    if not store.table("Pod").keys_at("orphan", namespace):
+        return []
+    return [pod for pod in store.orphan_pods(namespace) if pod.active and selector.matches(pod.labels)]
+
+
+def owner_keys_for_orphan(store: Store, kind: str, pod: Pod) -> Iterator[str]:
+    """Keys of the objects of a kind whose selector matches a pod that has no controller."""
+    for owner in store.in_namespace(kind, pod.namespace):
+        if owner.selector.matches(pod.labels):
+            yield owner.key
