@@ -1,0 +1,208 @@
+"""Nodes from a few words, `3x4cpu,16Gi@a,b,c` or `3xm5.large@a,b`, and from the pools of a scenario file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+from reconverge.loading.decoders.nodes import DEFAULT_PODS, capacity, taints
+from reconverge.loading.document import Document
+from reconverge.loading.errors import LoadError, quoted_nearest
+from reconverge.loading.fields import Fields, schema
+from reconverge.loading.instances import EKS, Instance, instance
+from reconverge.loading.quantity import BadQuantity, milli, whole
+from reconverge.model.labels import labels_of
+from reconverge.model.objects import Node, Taint
+from reconverge.model.objects.node import HOSTNAME, ZONE
+from reconverge.model.resources import Capacity, Resources
+
+_POOL = schema("node pool", read="name count min max zones allocatable instanceType labels taints")
+_WORDS = re.compile(r"(?:([a-z][-a-z0-9]*)=)?([0-9]+)x([^@]+)(?:@(.+))?")
+_POOL_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
+_PART = re.compile(r"([0-9.]+)(cpus?|cores?|m|pods?)|(.+)")
+EXAMPLE = "3x4cpu,16Gi@a,b,c or 3xm5.large@a,b,c"
+
+
+@frozen
+class NodePool:
+    """Equal nodes, spread over zones in turn. `minimum` and `maximum` are what an autoscaler may make of it."""
+
+    name: str
+    count: int
+    minimum: int
+    maximum: int
+    zones: tuple[str, ...]
+    allocatable: Capacity
+    labels: tuple[tuple[str, str], ...] = ()
+    taints: tuple[Taint, ...] = ()
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes that the pool has at the start, `<pool>-1` first."""
+        return tuple(self.node(number) for number in range(1, self.count + 1))
+
+    def node(self, number: int) -> Node:
+        """The node `<pool>-<number>`, counted from 1, as its kubelet and cloud would register it."""
+        name = f"{self.name}-{number}"
+        labels = {HOSTNAME: name}
+        if self.zones:
+            zone = self.zones[(number - 1) % len(self.zones)]
+            labels |= {ZONE: zone, "failure-domain.beta.kubernetes.io/zone": zone}
+        return Node(
+            name=name,
+            allocatable=self.allocatable,
+            labels=labels_of({**labels, **dict(self.labels)}),
+            taints=self.taints,
+        )
+
+
+def _system_labels(machine: Instance | None) -> dict[str, str]:
+    """What a kubelet says of its machine; old manifests still select by the `beta` names."""
+    arch = machine.arch if machine is not None else "amd64"
+    labels = {"kubernetes.io/os": "linux", "kubernetes.io/arch": arch}
+    labels |= {"beta.kubernetes.io/os": "linux", "beta.kubernetes.io/arch": arch}
+    if machine is not None:
+        labels |= {"node.kubernetes.io/instance-type": machine.name, "beta.kubernetes.io/instance-type": machine.name}
+    return labels
+
+
+def node_pool(given: Mapping[str, Any] | Fields) -> NodePool:
+    """A pool from one entry of a scenario's `nodePools`. Raises LoadError, with file:line where it has one."""
+    if isinstance(given, Fields):
+        fields = Fields(given.reader, given.path, given.value, _POOL)
+    else:
+        fields = Fields.of(Document("NodePool", "", dict(given)), _POOL)
+    name = fields.required_text("name")
+    if not _POOL_NAME.fullmatch(name):
+        raise fields.error(f'"{name}" must be lower-case letters, digits and "-"', "name")
+    count = fields.integer("count", fields.integer("min", 1))
+    minimum, maximum = fields.integer("min", count), fields.integer("max", count)
+    if not minimum <= count <= maximum:
+        raise fields.error(f"must be between min ({minimum}) and max ({maximum}), not {count}", "count")
+    machine = _machine(fields)
+    return NodePool(
+        name=name,
+        count=count,
+        minimum=minimum,
+        maximum=maximum,
+        zones=fields.texts("zones"),
+        allocatable=_allocatable(fields, machine),
+        labels=labels_of({**_system_labels(machine), **dict(fields.labels("labels"))}),
+        taints=_taints(fields),
+    )
+
+
+def _machine(fields: Fields) -> Instance | None:
+    name = fields.text("instanceType")
+    machine = instance(name) if name else None
+    if name and machine is None and "allocatable" not in fields:
+        raise fields.error(f'"{name}" is not a known machine type', "instanceType", quoted_nearest(name, EKS))
+    return machine or (Instance(name, 0, 0, 0) if name else None)
+
+
+def _allocatable(fields: Fields, machine: Instance | None) -> Capacity:
+    if "allocatable" in fields:
+        return capacity(fields, "allocatable")
+    if machine is None:
+        raise fields.error("or instanceType is required", "allocatable")
+    return machine.allocatable()
+
+
+def _taints(fields: Fields) -> tuple[Taint, ...]:
+    """Taints as objects, or as kubectl writes them: `key=value:NoSchedule`."""
+    if not all(isinstance(each, str) for each in fields.items("taints")):
+        return taints(fields)
+    return tuple(_taint(fields, text) for text in fields.texts("taints"))
+
+
+def _taint(fields: Fields, text: str) -> Taint:
+    match = re.fullmatch(r"([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)", text)
+    if match is None:
+        raise fields.error(f'"{text}" is not key=value:NoSchedule|PreferNoSchedule|NoExecute', "taints")
+    return Taint(match[1], match[3], match[2] or "")
+
+
+def parse_pools(text: str) -> tuple[NodePool, ...]:
+    """Pools from words separated by spaces, each `[name=]COUNTxSHAPE[@ZONES]`. Raises LoadError.
+
+    A shape is a machine type, or amounts that pods can have: `4cpu,16Gi`, with `58pods` if not 110. Unnamed pools
+    are called node, node2 and so on.
+    """
+    words = text.split()
+    if not words:
+        raise LoadError(f"no nodes are given; write for example {EXAMPLE}", "--nodes")
+    pools: list[NodePool] = []
+    for word in words:
+        pool = _words_pool(word, f"node{len(pools) + 1}" if pools else "node")
+        if any(pool.name == other.name for other in pools):
+            raise LoadError(f'two pools are called "{pool.name}"', "--nodes")
+        pools.append(pool)
+    return tuple(pools)
+
+
+def parse_nodes(text: str) -> tuple[Node, ...]:
+    """The nodes of some pools in words; see `parse_pools`. Raises LoadError."""
+    return tuple(node for pool in parse_pools(text) for node in pool.nodes)
+
+
+def _words_pool(word: str, default_name: str) -> NodePool:
+    match = _WORDS.fullmatch(word)
+    if match is None:
+        raise LoadError(f'"{word}" is no description of nodes; write for example {EXAMPLE}', "--nodes")
+    name, count, shape, zones = match.groups()
+    machine, allocatable = _shape(shape, word)
+    return NodePool(
+        name=name or default_name,
+        count=int(count),
+        minimum=int(count),
+        maximum=int(count),
+        zones=_zones(zones, word),
+        allocatable=allocatable,
+        labels=labels_of(_system_labels(machine)),
+    )
+
+
+def _zones(text: str | None, word: str) -> tuple[str, ...]:
+    zones = tuple(text.split(",")) if text else ()
+    if not all(re.fullmatch(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?", zone) for zone in zones):
+        raise LoadError(f'"{text}" in "{word}" is no list of zones such as a,b,c', "--nodes")
+    return zones
+
+
+def _shape(text: str, word: str) -> tuple[Instance | None, Capacity]:
+    """A machine type with an optional number of pods, or amounts."""
+    first, *rest = text.split(",")
+    machine = instance(first)
+    if machine is None and not first[:1].isdigit() and not first.startswith("."):
+        raise LoadError(f'"{first}" in "{word}" is not a known machine type', "--nodes", quoted_nearest(first, EKS))
+    amounts: dict[str, int] = {}
+    for part in rest if machine is not None else [first, *rest]:
+        name, amount = _amount(part, word)
+        if name in amounts or (machine is not None and name != "pods"):
+            raise LoadError(f'"{part}" in "{word}" does not belong there', "--nodes")
+        amounts[name] = amount
+    if machine is not None:
+        return machine, machine.allocatable(amounts.get("pods"))
+    for name, example in (("cpu", "4cpu"), ("memory", "16Gi")):
+        if name not in amounts:
+            raise LoadError(f'"{word}" does not say how much {name}; add for example {example}', "--nodes")
+    extended = tuple(sorted((name, each) for name, each in amounts.items() if "/" in name))
+    resources = Resources(amounts["cpu"], amounts["memory"], 0, extended)
+    return None, Capacity(resources, amounts.get("pods", DEFAULT_PODS))
+
+
+def _amount(part: str, word: str) -> tuple[str, int]:
+    """(resource, amount) of `4cpu`, `3920m`, `16Gi`, `58pods` or `nvidia.com/gpu=1`."""
+    match = _PART.fullmatch(part)
+    try:
+        if match is not None and match[2]:
+            if match[2] == "m":
+                return "cpu", milli(part)
+            return ("pods", whole(match[1])) if match[2].startswith("pod") else ("cpu", milli(match[1]))
+        name, _, amount = part.rpartition("=")
+        return (name, whole(amount)) if "/" in name else ("memory", whole(part))
+    except BadQuantity as error:
+        raise LoadError(f'"{part}" in "{word}" is no amount', "--nodes", error.suggestion) from None
