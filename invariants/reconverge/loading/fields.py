@@ -18,6 +18,7 @@ from reconverge.loading.document import Document, Path
 from reconverge.loading.dump import Dump
 from reconverge.loading.errors import LoadError, quoted_nearest
 from reconverge.loading.quantity import BadQuantity, quantity
+from reconverge.loading.schema import ANYTHING, Schema
 from reconverge.loading.templates import ADVICE, is_template
 from reconverge.model.labels import Labels, labels_of
 
@@ -26,30 +27,6 @@ _LABEL_VALUE = re.compile(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?
 _LABEL_KEY = re.compile(r"(?:[a-z0-9][-a-z0-9.]{0,252}/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _NOTHING: tuple[Any, ...] = (None, "", False, [], {})
 """Values of an unsupported field that ask for nothing."""
-
-
-@frozen
-class Schema:
-    """The keys of one level of an object. An `open` one tolerates keys that are not listed (status, opaque parts)."""
-
-    name: str
-    read: frozenset[str] = frozenset()
-    ignored: frozenset[str] = frozenset()
-    unsupported: frozenset[str] = frozenset()
-    open: bool = False
-
-    @property
-    def known(self) -> frozenset[str]:
-        """Every listed key."""
-        return self.read | self.ignored | self.unsupported
-
-
-def schema(name: str, read: str = "", ignored: str = "", unsupported: str = "", open_: bool = False) -> Schema:
-    """A schema from words separated by spaces."""
-    return Schema(name, frozenset(read.split()), frozenset(ignored.split()), frozenset(unsupported.split()), open_)
-
-
-ANYTHING = Schema("anything", open=True)
 
 
 @frozen
@@ -156,7 +133,8 @@ class Fields:
         if not isinstance(value, str):
             quoted = f' (put it in quotes: "{_plain(value)}")' if isinstance(value, bool | int | float) else ""
             raise self.error(f"must be a string, not {_show(value)}{quoted}", key)
-        if is_template(value):
+        # Free text (annotations, messages in a status) may hold braces for others to fill in.
+        if is_template(value) and not self.schema.open:
             raise LoadError(f"{self.name(key)} is {_show(value)}: {ADVICE}", self.where(key))
         return value
 
@@ -182,10 +160,12 @@ class Fields:
         value = self.value.get(key)
         if value is None:
             return default
-        if isinstance(value, float) and value == value and value == int(value):
+        if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):
-            raise self.wrong(key, value, "a whole number")
+            error = self.wrong(key, value, "a whole number")
+            error.suggestion = value if isinstance(value, str) and value.isdecimal() else ""
+            raise error
         if (least is not None and value < least) or (most is not None and value > most):
             bound = f"at least {least}" if least is not None and value < least else f"at most {most}"
             raise self.error(f"must be {bound}, not {value}", key)
@@ -284,7 +264,7 @@ class Fields:
         """A mapping of label keys to label values. Source: apimachinery `pkg/util/validation/validation.go`."""
         child, pairs = self.child(key), self.pairs(key)
         for name, value in pairs.items():
-            if is_template(name):
+            if is_template(name) or is_template(value):
                 raise LoadError(ADVICE, child.where(name))
             if not _LABEL_KEY.fullmatch(name):
                 raise child.error("is no valid label key", name)
@@ -292,9 +272,9 @@ class Fields:
                 raise child.error(f"is no valid label value: {_show(value)}", name)
         return labels_of(pairs)
 
-    def document(self, path: tuple[str | int, ...]) -> Document:
-        """The Kubernetes object at `path` below this level, as a document of its own."""
-        return self.reader.document.part((*self.path, *path))
+    def documents(self, key: str) -> tuple[Document, ...]:
+        """The Kubernetes objects in the list at a key, each as a document of its own."""
+        return tuple(self.reader.document.part(each.path) for each in self.children(key))
 
 
 def _show(value: object) -> str:

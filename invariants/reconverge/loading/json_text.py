@@ -26,7 +26,11 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return mapping
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_no_duplicates)
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
 _SKIPPER = json.JSONDecoder()
 
 
@@ -92,6 +96,8 @@ def parse_json(text: str, name: str, first_line: int = 1) -> list[tuple[Any, Jso
         raise LoadError(f"this is not JSON: {error.msg}", f"{name}:{error.lineno + first_line - 1}") from None
     except RecursionError:
         raise LoadError("nested too deeply", f"{name}:{first_line}") from None
+    except ValueError as error:
+        raise LoadError(f"this is not JSON: {error}", f"{name}:{first_line}") from None
     except _DuplicateKey:
         # JSON is YAML as long as it is not indented by tabs, and the YAML reader names both lines.
         parse_yaml(_one_document(text, at).replace("\t", " "), name, first_line + text.count("\n", 0, at))

@@ -14,7 +14,7 @@ from reconverge.loading.document import Document
 from reconverge.loading.documents import Reading, parse_text, read_documents
 from reconverge.loading.dump import Dump
 from reconverge.loading.errors import LoadError, Note, quoted_nearest
-from reconverge.loading.fields import ANYTHING, Fields, Reader
+from reconverge.loading.fields import Fields, Reader
 from reconverge.loading.kinds import makes_pods
 from reconverge.loading.partial import missing_part
 from reconverge.loading.sources import Source, read_sources
@@ -61,6 +61,8 @@ def load_documents(documents: Iterable[Document], reading: Reading | None = None
     raw: list[Document] = []
     makers: list[Document] = []
     for document in listed:
+        if not document.kind:
+            raise LoadError("this object has no kind", document.where())
         decoder = _decoder(document)
         if decoder is None:
             reading.skip(document.kind, document.api_version)
@@ -165,4 +167,4 @@ def parse_document_text(text: str, name: str) -> Fields:
     if len(documents) != 1:
         where = documents[1].where() if documents else name
         raise LoadError(f"one document is expected, not {len(documents)}", where)
-    return Fields.of(documents[0], ANYTHING)
+    return Fields.of(documents[0])

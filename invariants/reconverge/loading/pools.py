@@ -11,9 +11,10 @@ from attrs import frozen
 from reconverge.loading.decoders.nodes import DEFAULT_PODS, capacity, taints
 from reconverge.loading.document import Document
 from reconverge.loading.errors import LoadError, quoted_nearest
-from reconverge.loading.fields import Fields, schema
+from reconverge.loading.fields import Fields
 from reconverge.loading.instances import EKS, Instance, instance
 from reconverge.loading.quantity import BadQuantity, milli, whole
+from reconverge.loading.schema import schema
 from reconverge.model.labels import labels_of
 from reconverge.model.objects import Node, Taint
 from reconverge.model.objects.node import HOSTNAME, ZONE

@@ -38,7 +38,10 @@ def read_sources(paths: Sequence[str | Path], stdin: str | None, notes: list[Not
 
 
 def _directory(root: Path, notes: list[Note]) -> Iterator[Source]:
+    charts = len(notes)
     files = list(_files(root, notes))
+    if not files and len(notes) > charts:
+        raise LoadError("this is a Helm chart; render it with helm template and check the result", str(root))
     if not files:
         raise LoadError("no .yaml, .yml or .json file in this directory", str(root))
     for file in files:

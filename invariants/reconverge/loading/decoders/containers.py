@@ -6,7 +6,8 @@ Source: `pkg/apis/core/types.go`, `pkg/apis/core/v1/defaults.go`.
 from __future__ import annotations
 
 from reconverge.loading.decoders.resources import requirements, resources
-from reconverge.loading.fields import Fields, schema
+from reconverge.loading.fields import Fields
+from reconverge.loading.schema import schema
 from reconverge.model.objects import Container
 
 CONTAINER = schema(

@@ -9,7 +9,8 @@ import re
 from typing import Any
 
 from reconverge.loading.errors import LoadError, quoted_nearest
-from reconverge.loading.fields import Fields, schema
+from reconverge.loading.fields import Fields
+from reconverge.loading.schema import schema
 from reconverge.loading.templates import ADVICE, is_template
 from reconverge.model.labels import Labels, Requirement, Selector, labels_of
 from reconverge.model.objects import OwnerReference
@@ -32,7 +33,8 @@ PREFIX = "reconverge/"
 TEMPLATE_ANNOTATIONS = frozenset(
     {"reconverge/behaviour", "reconverge/serves-after", "reconverge/stops-after", "reconverge/exits-after"}
 )
-OBJECT_ANNOTATIONS = frozenset({"reconverge/load"})
+LOAD = "reconverge/load"
+OBJECT_ANNOTATIONS = frozenset({LOAD})
 
 
 def metadata(top: Fields, namespaced: bool = True) -> dict[str, Any]:
@@ -71,6 +73,8 @@ def read_annotations(fields: Fields, on_template: bool) -> Labels:
     for key in pairs:
         if key.startswith(PREFIX) and key not in known:
             raise _misplaced(fields.child("annotations"), key, known)
+    if LOAD in pairs:
+        fields.child("annotations").quantity(LOAD)
     return labels_of(pairs)
 
 

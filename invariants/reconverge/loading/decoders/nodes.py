@@ -11,7 +11,8 @@ from reconverge.loading.decoders.meta import metadata
 from reconverge.loading.decoders.placement import EFFECTS
 from reconverge.loading.decoders.registry import Decoder
 from reconverge.loading.decoders.resources import amounts, resources
-from reconverge.loading.fields import Fields, schema
+from reconverge.loading.fields import Fields
+from reconverge.loading.schema import schema
 from reconverge.model.labels import label, with_label
 from reconverge.model.objects import Node, Taint
 from reconverge.model.objects.node import HOSTNAME

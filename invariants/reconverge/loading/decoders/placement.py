@@ -6,7 +6,8 @@ Source: `pkg/apis/core/types.go`, `pkg/apis/core/validation/validation.go`.
 from __future__ import annotations
 
 from reconverge.loading.decoders.meta import OPERATORS, requirements, selector
-from reconverge.loading.fields import Fields, schema
+from reconverge.loading.fields import Fields
+from reconverge.loading.schema import schema
 from reconverge.model.objects import (
     Affinity,
     NodeSelectorTerm,

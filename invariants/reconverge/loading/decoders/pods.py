@@ -17,7 +17,8 @@ from reconverge.loading.decoders.meta import METADATA, metadata, read_annotation
 from reconverge.loading.decoders.placement import affinity, spread, tolerations
 from reconverge.loading.decoders.registry import Decoder
 from reconverge.loading.decoders.resources import REQUIREMENTS, amounts, resources
-from reconverge.loading.fields import Fields, schema
+from reconverge.loading.fields import Fields
+from reconverge.loading.schema import schema
 from reconverge.model.objects import Behaviour, Container, Pod, PodSpec, PodTemplate
 from reconverge.model.requests import effective
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from reconverge.loading.fields import Fields, Schema
+from reconverge.loading.fields import Fields
+from reconverge.loading.schema import Schema
 from reconverge.model.objects import ApiObject
 
 

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from reconverge.loading.errors import quoted_nearest
-from reconverge.loading.fields import Fields, schema
+from reconverge.loading.fields import Fields
+from reconverge.loading.schema import schema
 from reconverge.model.resources import Resources
 
 REQUIREMENTS = schema("resources", read="requests limits", unsupported="claims")

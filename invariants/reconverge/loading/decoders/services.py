@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from reconverge.loading.decoders.meta import metadata, plain_selector
 from reconverge.loading.decoders.registry import Decoder
-from reconverge.loading.fields import Fields, schema
+from reconverge.loading.fields import Fields
+from reconverge.loading.schema import schema
 from reconverge.model.objects import Service
 
 SERVICE = schema("Service", read="apiVersion kind metadata spec", ignored="status")

@@ -13,7 +13,8 @@ from attrs import frozen
 from reconverge.loading.decoders.meta import metadata, selector
 from reconverge.loading.decoders.pods import pod_template
 from reconverge.loading.decoders.registry import Decoder
-from reconverge.loading.fields import Fields, schema
+from reconverge.loading.fields import Fields
+from reconverge.loading.schema import schema
 from reconverge.model.labels import Selector, label
 from reconverge.model.objects import (
     Condition,
