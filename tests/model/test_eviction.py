@@ -146,7 +146,7 @@ def test_always_allow_does_not_help_a_ready_pod() -> None:
 
 
 def test_a_budget_that_asks_for_no_healthy_pod_is_never_met() -> None:
-    """desiredHealthy must be above 0 for the unready pod to pass; with 0 of 0 the answer is 429."""
+    """Only with desiredHealthy above 0 does the unready pod pass; with 0 of 0 the answer is 429."""
     with pytest.raises(EvictionRefused, match="needs 0 healthy pods and has 0 currently"):
         evict(cluster_of(pod(ready=False), budget(healthy=0, desired=0)))
 

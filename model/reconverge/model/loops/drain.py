@@ -234,9 +234,7 @@ class DrainLoop(ControlLoop[DrainMemory]):
             drain = _given_up(drain, key, f"error when {doing} {_kubectl_name(key)}: {late}")
         return drain
 
-    def _evicting(
-        self, reading: Reading, memory: DrainMemory, node: str, drain: Drain
-    ) -> Sequence[Plan[DrainMemory]]:
+    def _evicting(self, reading: Reading, memory: DrainMemory, node: str, drain: Drain) -> Sequence[Plan[DrainMemory]]:
         due = [key for key in _waiting(drain) if _due(drain.pods[key], reading.now)]
         if due:
             return [self._asks(reading, memory, node, drain, pod) for pod in self._choices(reading, due)]
@@ -256,9 +254,7 @@ class DrainLoop(ControlLoop[DrainMemory]):
             unlike.setdefault(repr((pod_likeness(pod, reading.now), pod.spec)), pod)
         return list(unlike.values())
 
-    def _asks(
-        self, reading: Reading, memory: DrainMemory, node: str, drain: Drain, pod: Pod
-    ) -> Plan[DrainMemory]:
+    def _asks(self, reading: Reading, memory: DrainMemory, node: str, drain: Drain, pod: Pod) -> Plan[DrainMemory]:
         asked = PodDrain(pod.uid, ASKING, asked_at=reading.now)
         drain = drain.with_(pods=drain.pods.set(pod.key, asked))
         actions = self.evicts(reading, pod, node, drain.options)
@@ -285,7 +281,8 @@ class DrainLoop(ControlLoop[DrainMemory]):
 
     def cordon(self, node: Node) -> Action:
         """The write that keeps new pods away."""
-        return Patch("Node", node.name, node.uid, (("unschedulable", True),), "kubectl drain", f"cordons {node.name}")
+        fields = (("unschedulable", True),)
+        return Patch("Node", node.name, node.uid, fields, f"kubectl drain {node.name}", f"cordons {node.name}")
 
     def evicts(self, reading: Reading, pod: Pod, node: str, options: DrainOptions) -> tuple[Action, ...]:
         """The writes of one eviction request."""
