@@ -1,0 +1,90 @@
+"""What the environment and operators can do to a cluster, by name."""
+
+from __future__ import annotations
+
+from reconverge.model.events.base import Event, Options
+from reconverge.model.events.loops import LoopPauses, LoopResumes, TimePasses
+from reconverge.model.events.machines import (
+    InstanceTerminated,
+    KubeletRestarts,
+    NodeCrashes,
+    NodePartitioned,
+    NodeReboots,
+    NodeRecovers,
+    RuntimeHangs,
+)
+from reconverge.model.events.nodes import (
+    Cordon,
+    Drain,
+    LabelChanges,
+    NodeDeleted,
+    TaintAdded,
+    TaintRemoved,
+    Uncordon,
+)
+from reconverge.model.events.pods import (
+    ContainerCrashes,
+    PodDeleted,
+    PodForceDeleted,
+    PodReady,
+    PodUnready,
+)
+from reconverge.model.events.workloads import (
+    ManifestApplied,
+    ObjectDeleted,
+    RollBack,
+    RollOut,
+    RolloutPauses,
+    RolloutResumes,
+    Scale,
+)
+from reconverge.model.events.zones import ControlPlaneCut, ZoneFails, ZoneRecovers
+
+EVENTS: dict[str, type[Event]] = {
+    event.name: event
+    for event in (
+        NodeCrashes, NodeRecovers, NodeReboots, NodePartitioned, NodeDeleted, InstanceTerminated, KubeletRestarts,
+        RuntimeHangs, Cordon, Uncordon, Drain, LabelChanges, TaintAdded, TaintRemoved, ZoneFails, ZoneRecovers,
+        ControlPlaneCut, Scale, RollOut, RollBack, RolloutPauses, RolloutResumes, ManifestApplied, ObjectDeleted,
+        PodDeleted, PodForceDeleted, ContainerCrashes, PodUnready, PodReady, LoopPauses, LoopResumes, TimePasses,
+    )
+}  # fmt: skip
+"""Every kind of event by its name."""
+
+__all__ = [
+    "EVENTS",
+    "Cordon",
+    "ContainerCrashes",
+    "ControlPlaneCut",
+    "Drain",
+    "Event",
+    "InstanceTerminated",
+    "KubeletRestarts",
+    "LabelChanges",
+    "LoopPauses",
+    "LoopResumes",
+    "ManifestApplied",
+    "NodeCrashes",
+    "NodeDeleted",
+    "NodePartitioned",
+    "NodeReboots",
+    "NodeRecovers",
+    "ObjectDeleted",
+    "Options",
+    "PodDeleted",
+    "PodForceDeleted",
+    "PodReady",
+    "PodUnready",
+    "RollBack",
+    "RollOut",
+    "RolloutPauses",
+    "RolloutResumes",
+    "RuntimeHangs",
+    "Scale",
+    "TaintAdded",
+    "TaintRemoved",
+    "TimePasses",
+    "Uncordon",
+    "ZoneFails",
+    "ZoneRecovers",
+]

@@ -1,0 +1,164 @@
+"""Events of single pods, named by owner and place (`deployment/web#2`).
+
+Source: kubectl `pkg/cmd/delete`, `pkg/registry/core/pod/storage/eviction.go`, `pkg/kubelet/prober`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import frozen
+
+from reconverge.model.action import DeletePod, Written
+from reconverge.model.cluster import Cluster
+from reconverge.model.events.base import Event, Options, choices
+from reconverge.model.events.machines import with_machine
+from reconverge.model.machines import LocalPod, Machine
+from reconverge.model.naming import pod_named, symbol_of
+from reconverge.model.objects import Pod
+
+
+@frozen
+class PodEvent(Event):
+    """An event of one pod."""
+
+    pod: str
+
+    def target(self, cluster: Cluster) -> Pod | None:
+        """The pod object, or None."""
+        return pod_named(cluster.store, self.pod)
+
+    def local(self, cluster: Cluster) -> tuple[Machine, LocalPod] | None:
+        """The pod on its machine, if it is there."""
+        pod = self.target(cluster)
+        machine = cluster.machines.get(pod.node) if pod is not None and pod.node is not None else None
+        if pod is None or machine is None or pod.uid not in machine.pods:
+            return None
+        return machine, machine.pods[pod.uid]
+
+    @classmethod
+    def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
+        """One per pod where it can happen."""
+        for symbol in choices(options, "pod", _symbols(cluster)):
+            event = cls(symbol)
+            if event.enabled(cluster):
+                yield event
+
+
+def _symbols(cluster: Cluster) -> list[str]:
+    return sorted(symbol_of(cluster.store, pod) for pod in cluster.store.all("Pod") if not pod.terminal)
+
+
+@frozen
+class PodDeleted(PodEvent):
+    """kubectl delete pod."""
+
+    name = "delete-pod"
+    summary = "a pod is deleted, with its grace period; budgets are not asked"
+    voluntary = True
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """The pod is there and not being deleted."""
+        pod = self.target(cluster)
+        return pod is not None and pod.deletion_at is None
+
+    def apply(self, cluster: Cluster) -> Written:
+        """A plain DELETE."""
+        pod = self.target(cluster)
+        assert pod is not None
+        return DeletePod(pod.key, pod.uid).apply(cluster)
+
+    def describe(self) -> str:
+        """pod deployment/web#0 is deleted."""
+        return f"pod {self.pod} is deleted"
+
+
+@frozen
+class PodForceDeleted(PodEvent):
+    """kubectl delete pod --force --grace-period=0."""
+
+    name = "force-delete-pod"
+    summary = "a pod's object is removed at once, whether its containers have stopped or not"
+    voluntary = True
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """The pod is there."""
+        return self.target(cluster) is not None
+
+    def apply(self, cluster: Cluster) -> Written:
+        """DELETE with grace period 0."""
+        pod = self.target(cluster)
+        assert pod is not None
+        return DeletePod(pod.key, pod.uid, 0).apply(cluster)
+
+    def describe(self) -> str:
+        """pod deployment/web#0 is force-deleted."""
+        return f"pod {self.pod} is force-deleted"
+
+
+@frozen
+class ContainerCrashes(PodEvent):
+    """A container exits with an error; the kubelet restarts it in place."""
+
+    name = "container-crash"
+    summary = "a pod's container exits with an error"
+    failure = True
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """It runs."""
+        local = self.local(cluster)
+        return local is not None and local[1].state == "running"
+
+    def apply(self, cluster: Cluster) -> Written:
+        """Only the machine knows so far."""
+        found = self.local(cluster)
+        assert found is not None
+        machine, local = found
+        ran = cluster.now - local.since
+        backoff = 0 if ran > cluster.rules.kubelet.crash_backoff_reset else local.backoff
+        dead = local.with_(state="exited", since=cluster.now, exit_code=1, ready=False, backoff=backoff)
+        return with_machine(cluster, machine.with_pod(dead))
+
+    def describe(self) -> str:
+        """a container of pod deployment/web#0 crashes."""
+        return f"a container of pod {self.pod} crashes"
+
+
+@frozen
+class PodUnready(PodEvent):
+    """A pod's readiness probe begins to fail."""
+
+    name = "pod-unready"
+    summary = "a pod's readiness probe begins to fail"
+    failure = True
+    answer = False
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """It runs and the probe answers otherwise."""
+        local = self.local(cluster)
+        return local is not None and local[1].state == "running" and local[1].ready != self.answer
+
+    def apply(self, cluster: Cluster) -> Written:
+        """The probe's answer changes; the kubelet reports it."""
+        found = self.local(cluster)
+        assert found is not None
+        machine, local = found
+        return with_machine(cluster, machine.with_pod(local.with_(forced_ready=self.answer)))
+
+    def describe(self) -> str:
+        """pod deployment/web#0 stops being ready."""
+        return f"pod {self.pod} stops being ready"
+
+
+@frozen
+class PodReady(PodUnready):
+    """A pod's readiness probe begins to succeed."""
+
+    name = "pod-ready"
+    summary = "a pod's readiness probe begins to succeed"
+    failure = False
+    answer = True
+
+    def describe(self) -> str:
+        """pod deployment/web#0 becomes ready."""
+        return f"pod {self.pod} becomes ready"

@@ -1,0 +1,320 @@
+"""What operators do to workloads: scale, roll out, roll back, pause, apply, delete.
+
+Source: kubectl `pkg/cmd/{scale,rollout,apply,delete}`, `pkg/polymorphichelpers/rollback.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha1
+from typing import Any
+
+from attrs import fields, frozen
+
+from reconverge.model.action import Create, Written
+from reconverge.model.cluster import Cluster
+from reconverge.model.events.base import Event, Options, choices, combined, edited
+from reconverge.model.labels import with_label
+from reconverge.model.naming import resolve, workloads
+from reconverge.model.objects import ApiObject, Behaviour, Deployment, PodTemplate
+from reconverge.model.store import Store
+
+HASH_LABEL = "pod-template-hash"
+
+
+@frozen
+class WorkloadEvent(Event):
+    """An event of one workload, named `kind/name`."""
+
+    workload: str
+
+    voluntary = True
+
+    def target(self, store: Store) -> Any:
+        """The workload object, or None."""
+        return resolve(store, self.workload)
+
+
+def _names(cluster: Cluster, options: Options, *kinds: str) -> list[str]:
+    every = [each.reference for each in workloads(cluster.store) if each.kind in kinds]
+    return choices(options, "workload", every)
+
+
+@frozen
+class Scale(WorkloadEvent):
+    """kubectl scale."""
+
+    replicas: int
+
+    name = "scale"
+    summary = "a workload's replicas are changed (by default one up or one down)"
+
+    @classmethod
+    def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
+        """One up and one down, or the counts given."""
+        for name in _names(cluster, options, "Deployment", "ReplicaSet", "StatefulSet"):
+            workload = resolve(cluster.store, name)
+            if workload is None:
+                continue
+            ordinary = [workload.replicas + 1, max(0, workload.replicas - 1)]
+            for replicas in choices(options, "replicas", ordinary):
+                event = cls(name, replicas)
+                if event.enabled(cluster):
+                    yield event
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """The workload is there with another count."""
+        workload = self.target(cluster.store)
+        return workload is not None and hasattr(workload, "replicas") and workload.replicas != self.replicas
+
+    def apply(self, cluster: Cluster) -> Written:
+        """spec.replicas."""
+        return edited(cluster, self.target(cluster.store), replicas=self.replicas)
+
+    def describe(self) -> str:
+        """deployment/web is scaled to 4."""
+        return f"{self.workload} is scaled to {self.replicas}"
+
+
+def next_template(workload: Any, behaviour: str, template: PodTemplate | None = None) -> PodTemplate:
+    """A new template of a workload: other content, and pods that behave as told ("" for as before)."""
+    before: PodTemplate = template if template is not None else workload.template
+    kind = behaviour or before.spec.behaviour.kind
+    told = before.spec.behaviour
+    spec = before.spec.with_(
+        behaviour=Behaviour(kind, told.serves_after, told.stops_after, told.exits_after)
+    )
+    content = f"{before.digest}/{workload.generation}/{kind}"
+    return before.with_(spec=spec, digest=sha1(content.encode()).hexdigest()[:10])
+
+
+@frozen
+class RollOut(WorkloadEvent):
+    """A new pod template. `behaviour` is ready, never-ready or crashes: what its pods turn out to do.
+
+    `template` is the new template where a scenario sets fields of it; else only its content's identity changes.
+    """
+
+    behaviour: str = "ready"
+    template: PodTemplate | None = None
+
+    name = "rollout"
+    summary = "a workload's pod template is changed (ready by default, or never-ready, crashes)"
+
+    @classmethod
+    def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
+        """A good template for each workload, or the behaviours given."""
+        for name in _names(cluster, options, "Deployment", "StatefulSet", "DaemonSet"):
+            for behaviour in choices(options, "behaviour", ["ready"]):
+                event = cls(name, behaviour, options.get("template"))
+                if event.enabled(cluster):
+                    yield event
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """The workload is there."""
+        return self.target(cluster.store) is not None
+
+    def apply(self, cluster: Cluster) -> Written:
+        """spec.template."""
+        workload = self.target(cluster.store)
+        return edited(cluster, workload, template=next_template(workload, self.behaviour, self.template))
+
+    def arguments(self) -> dict[str, Any]:
+        """The template is prepared by the scenario and not written out here."""
+        return {name: value for name, value in super().arguments().items() if name != "template"}
+
+    def describe(self) -> str:
+        """rollout of deployment/web."""
+        kind = {"ready": "", "never-ready": " to a template that never gets ready",
+                "crashes": " to a template that crashes"}.get(self.behaviour, f" ({self.behaviour})")
+        return f"rollout of {self.workload}{kind}"
+
+
+@frozen
+class RollBack(WorkloadEvent):
+    """kubectl rollout undo."""
+
+    name = "rollback"
+    summary = "a workload goes back to its previous pod template"
+
+    @classmethod
+    def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
+        """Each workload that has a previous template."""
+        for name in _names(cluster, options, "Deployment", "StatefulSet", "DaemonSet"):
+            event = cls(name)
+            if event.enabled(cluster):
+                yield event
+
+    def previous(self, store: Store) -> PodTemplate | None:
+        """The template of the revision before the present one, or None."""
+        workload = self.target(store)
+        if not isinstance(workload, Deployment):
+            return None
+        sets = [rs for rs in store.replica_sets_of(workload.uid) if rs.template.digest != workload.template.digest]
+        if not sets:
+            return None
+        template = max(sets, key=lambda rs: rs.deployment_revision).template
+        return template.with_(labels=with_label(template.labels, HASH_LABEL, None))
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """There is a previous template."""
+        return self.previous(cluster.store) is not None
+
+    def apply(self, cluster: Cluster) -> Written:
+        """spec.template."""
+        return edited(cluster, self.target(cluster.store), template=self.previous(cluster.store))
+
+    def describe(self) -> str:
+        """rollback of deployment/web."""
+        return f"rollback of {self.workload}"
+
+
+@frozen
+class RolloutPauses(WorkloadEvent):
+    """kubectl rollout pause."""
+
+    name = "pause-rollout"
+    summary = "a Deployment's rollout is paused"
+
+    @classmethod
+    def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
+        """Each Deployment that is not paused."""
+        for name in _names(cluster, options, "Deployment"):
+            event = cls(name)
+            if event.enabled(cluster):
+                yield event
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """It is not paused."""
+        workload = self.target(cluster.store)
+        return isinstance(workload, Deployment) and not workload.paused
+
+    def apply(self, cluster: Cluster) -> Written:
+        """spec.paused := true."""
+        return edited(cluster, self.target(cluster.store), paused=True)
+
+    def describe(self) -> str:
+        """rollout of deployment/web is paused."""
+        return f"rollout of {self.workload} is paused"
+
+
+@frozen
+class RolloutResumes(WorkloadEvent):
+    """kubectl rollout resume."""
+
+    name = "resume-rollout"
+    summary = "a Deployment's paused rollout goes on"
+
+    @classmethod
+    def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
+        """Each Deployment that is paused."""
+        for name in _names(cluster, options, "Deployment"):
+            event = cls(name)
+            if event.enabled(cluster):
+                yield event
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """It is paused."""
+        workload = self.target(cluster.store)
+        return isinstance(workload, Deployment) and workload.paused
+
+    def apply(self, cluster: Cluster) -> Written:
+        """spec.paused := false."""
+        return edited(cluster, self.target(cluster.store), paused=False)
+
+    def describe(self) -> str:
+        """rollout of deployment/web is resumed."""
+        return f"rollout of {self.workload} is resumed"
+
+
+@frozen
+class ManifestApplied(Event):
+    """kubectl apply: objects are created, or their specs set to what the manifests say; status stays."""
+
+    objects: tuple[ApiObject, ...]
+
+    name = "apply"
+    summary = "manifests are applied: objects are created or their specs changed"
+    voluntary = True
+
+    @classmethod
+    def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
+        """Only with objects given."""
+        if options.get("objects"):
+            event = cls(tuple(options["objects"]))
+            if event.enabled(cluster):
+                yield event
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """Always possible."""
+        return bool(self.objects)
+
+    def apply(self, cluster: Cluster) -> Written:
+        """Each object in turn."""
+        written: Written = (cluster, ())
+        for new in self.objects:
+            written = combined(written, applied(written[0], new))
+        return written
+
+    def describe(self) -> str:
+        """deployment/web is applied."""
+        names = ", ".join(each.reference for each in self.objects)
+        return f"{names} {'is' if len(self.objects) == 1 else 'are'} applied"
+
+
+KEPT = frozenset({"uid", "revision", "generation", "created_at", "owner", "deletion_at", "status",
+                  "deployment_revision", "kind", "node", "ready", "ready_reason", "ready_since", "phase", "taints"})
+"""Fields that an apply leaves as they are."""
+
+
+def applied(cluster: Cluster, new: ApiObject) -> Written:
+    """The cluster with one object created or its spec set."""
+    before = cluster.store.get(new.kind, new.key)
+    if before is None:
+        return Create(new).apply(cluster)
+    changes = {
+        name: getattr(new, name)
+        for name in _field_names(type(new))
+        if name not in KEPT and getattr(new, name) != getattr(before, name)
+    }
+    return edited(cluster, before, **changes) if changes else (cluster, ())
+
+
+def _field_names(cls: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls))
+
+
+@frozen
+class ObjectDeleted(Event):
+    """kubectl delete, with background propagation."""
+
+    object: str
+
+    name = "delete"
+    summary = "an object is deleted; what it owns follows"
+    voluntary = True
+
+    @classmethod
+    def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
+        """Each workload, or the objects given."""
+        for name in choices(options, "object", [each.reference for each in workloads(cluster.store)]):
+            event = cls(name)
+            if event.enabled(cluster):
+                yield event
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """It is there, and no pod (those have their own events)."""
+        found = resolve(cluster.store, self.object)
+        return found is not None and found.kind != "Pod"
+
+    def apply(self, cluster: Cluster) -> Written:
+        """The object is removed at once; the garbage collector deletes its dependents."""
+        found = resolve(cluster.store, self.object)
+        store, change = cluster.store.remove(found.kind, found.key)
+        return cluster.with_(store=store), (change,)
+
+    def describe(self) -> str:
+        """deployment/web is deleted."""
+        return f"{self.object} is deleted"
+
+
