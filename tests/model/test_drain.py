@@ -129,13 +129,18 @@ class World:
             move = self.plane.next(self.cluster)
             if move is None or (isinstance(move, Wait) and move.until > until):
                 return
-            if isinstance(move, Read):
-                self.cluster = self.plane.begin(self.cluster, move, self.plane.plans(self.cluster, move)[0])
-            elif isinstance(move, Wait):
-                self.cluster = self.plane.wait(self.cluster, move.until)
-            else:
-                self.write(move)
+            self.step()
         raise AssertionError("not at rest after 1000 steps")
+
+    def step(self) -> None:
+        """The next step of the default schedule."""
+        move = self.plane.next(self.cluster)
+        if isinstance(move, Read):
+            self.cluster = self.plane.begin(self.cluster, move, self.plane.plans(self.cluster, move)[0])
+        elif isinstance(move, Wait):
+            self.cluster = self.plane.wait(self.cluster, move.until)
+        elif move is not None:
+            self.write(move)
 
     def write(self, move: Write) -> None:
         written = self.plane.write(self.cluster, move)
@@ -330,6 +335,8 @@ def full_node() -> World:
     mirror = labels_of({"kubernetes.io/config.mirror": "x"})
     world.put(running("static", "n1", OwnerReference("Node", "n1", 92), labels=(), annotations=mirror))
     world.put(running("done", "n1", labels=(), phase="Succeeded", ready=False))
+    finished = OwnerReference("DaemonSet", "agent", 90)
+    world.put(running("done-agent", "n1", finished, labels=(), phase="Failed", ready=False))
     return world
 
 
@@ -385,6 +392,45 @@ def test_the_drain_of_a_node_that_is_gone_is_over() -> None:
     world.remove("Node", "n1")
     world.run()
     assert drain_status(world.memory, "n1") is None
+
+
+def test_a_finished_drain_is_forgotten_with_its_node() -> None:
+    world = world_of(["n1"])
+    world.drain("n1")
+    world.run()
+    assert world.status() == DrainStatus("drained")
+    world.remove("Node", "n1")
+    world.run()
+    assert drain_status(world.memory, "n1") is None
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_pod_that_vanishes_before_the_request_arrives_is_done_with(again: bool) -> None:
+    """404, and a pod of the same name by then."""
+    world = world_of(["n1"])
+    world.drain("n1")
+    while not isinstance(move := world.plane.next(world.cluster), Write) or len(world.log) < 1:
+        world.step()
+    old = world.pod("web-0")
+    world.remove("Pod", old.key)
+    if again:
+        world.put(old.with_(uid=0, node="n2"))
+    world.write(move)
+    assert world.asked() == [(0, "web-0", "409" if again else "404")]
+    world.run()
+    assert world.status() == DrainStatus("drained")
+
+
+def test_drains_take_turns_by_what_their_nodes_are() -> None:
+    """The same two nodes under swapped names: the node with the same pod comes first, whatever it is called."""
+    first = []
+    for nodes in (["n1", "n2"], ["n2", "n1"]):
+        world = world_of(nodes, {"max_unavailable": 1}, rest=Rest(node="n3"))
+        world.change("web-0", annotations=labels_of({"a": "b"}))
+        world.drain("n1", "n2")
+        world.run()
+        first.append(world.asked()[0][1])
+    assert first[0] == first[1]
 
 
 def test_an_uncordon_ends_no_drain_and_an_interrupt_does() -> None:
@@ -448,12 +494,8 @@ def test_any_of_the_pods_may_be_asked_for_first() -> None:
     world = world_of(["n1", "n1", "n2"], {"max_unavailable": 1})
     world.put(running("bare", "n1", labels=()))
     world.drain("n1")
-    while not isinstance(move := world.plane.next(world.cluster), Read) or not world.log:
-        if isinstance(move, Write):
-            world.write(move)
-        else:
-            assert isinstance(move, Read)
-            world.cluster = world.plane.begin(world.cluster, move, world.plane.plans(world.cluster, move)[0])
+    while not isinstance(world.plane.next(world.cluster), Read) or not world.log:
+        world.step()
     move = next(each for each in world.plane.ready(world.cluster) if each == Read("drain", "n1"))
     assert [plan.choice for plan in world.plane.plans(world.cluster, move)] == ["bare", "web-0"]
 

@@ -109,7 +109,7 @@ def test_a_budget_that_was_changed_and_not_looked_at_yet_refuses() -> None:
 
 @pytest.mark.parametrize("phase", ["Pending", "Succeeded", "Failed"])
 def test_p4_a_pod_that_does_not_run_goes_whatever_the_budget_says(phase: str) -> None:
-    cluster = evict(cluster_of(pod(phase=phase, ready=False), budget(healthy=1, desired=1)))
+    cluster = evict(cluster_of(pod(phase=phase, ready=False), budget(healthy=1, desired=2)))
     assert terminating(cluster)
     assert status_of(cluster).disrupted_pods == ()
 
