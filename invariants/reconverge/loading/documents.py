@@ -58,9 +58,9 @@ def read_documents(source: Source, wanted: Wanted, reading: Reading) -> Iterator
 
 
 def parse_text(source: Source) -> Iterator[Document]:
-    """Every document of one text, whatever it is; lists are not unwrapped. Raises LoadError."""
+    """Every document of one text, whatever it is; lists are not unwrapped, keys such as `on` stay words."""
     for text, first_line in _chunks(source.text):
-        yield from _parse(source, text, first_line)
+        yield from _parse(source, text, first_line, words_as_keys=True)
 
 
 def _chunks(text: str) -> Iterator[tuple[str, int]]:
@@ -97,7 +97,7 @@ def _list_may_hold(kind: str, wanted: Wanted) -> bool:
     return not item or any(wanted(item, version) for version in _LIST_VERSIONS)
 
 
-def _parse(source: Source, text: str, first_line: int) -> Iterator[Document]:
+def _parse(source: Source, text: str, first_line: int, words_as_keys: bool = False) -> Iterator[Document]:
     if looks_like_json(text):
         try:
             parsed: list[tuple[Any, Any]] = list(parse_json(text, source.name, first_line))
@@ -105,9 +105,9 @@ def _parse(source: Source, text: str, first_line: int) -> Iterator[Document]:
             # What begins with a brace may be YAML's flow style, unless the name says JSON.
             if source.name.endswith(".json") or "\n{" in text:
                 raise
-            parsed = [(value, None) for value in parse_yaml(text, source.name, first_line)]
+            parsed = [(value, None) for value in parse_yaml(text, source.name, first_line, words_as_keys)]
     else:
-        parsed = [(value, None) for value in parse_yaml(text, source.name, first_line)]
+        parsed = [(value, None) for value in parse_yaml(text, source.name, first_line, words_as_keys)]
     for value, positions in parsed:
         if value is not None:
             positions = positions or TreePositions(value, first_line)

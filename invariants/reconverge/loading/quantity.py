@@ -54,7 +54,7 @@ def _parse(text: str) -> Fraction:
 def _suggestion(text: str) -> str:
     """The quantity that `512MB`, `1 Gi`, `2cores` or `1gb` probably means."""
     match = re.fullmatch(r"([+-]?[0-9]*\.?[0-9]+)([A-Za-z]*)", re.sub(r"[\s,_]", "", text))
-    if match is None:
+    if match is None or len(text) > _LONGEST:
         return ""
     number, unit = match[1], match[2]
     if unit.lower() in ("c", "cpu", "cpus", "core", "cores", "vcpu", "vcpus", "b", "byte", "bytes"):

@@ -61,11 +61,15 @@ class _Open:
 
 
 class _Builder:
-    """Builds the values of one text. `first_line` is the number of its first line in the file."""
+    """Builds the values of one text. `first_line` is the number of its first line in the file.
 
-    def __init__(self, name: str, first_line: int) -> None:
+    With `words_as_keys` an unquoted `on`, `y` or `1.0` is itself as a key; kubectl makes `true`, `true` and `1` of them.
+    """
+
+    def __init__(self, name: str, first_line: int, words_as_keys: bool) -> None:
         self._name = name
         self._first_line = first_line
+        self._words_as_keys = words_as_keys
         self._stack: list[_Open] = []
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._nodes = 0
@@ -100,8 +104,7 @@ class _Builder:
         text, tag = event.value, event.tag
         if tag is None or tag == "!":
             quoted = tag == "!" or not event.implicit[0]
-            # Only an unquoted `<<` merges, as in YAML 1.1; a quoted one is a key like any other.
-            value: Any = text if quoted else _MERGE if text == "<<" and self._at_key() else plain(text)
+            value: Any = text if quoted else self._plain(text)
         else:
             try:
                 value = tagged(tag, text)
@@ -111,6 +114,12 @@ class _Builder:
         if event.anchor:
             self._anchors[event.anchor] = (value, 1)
         self._add(value, self._line(event))
+
+    def _plain(self, text: str) -> Any:
+        if self._at_key():
+            # Only an unquoted `<<` merges, as in YAML 1.1; a quoted one is a key like any other.
+            return _MERGE if text == "<<" else text if self._words_as_keys and text else plain(text)
+        return plain(text)
 
     def _at_key(self) -> bool:
         return bool(self._stack) and isinstance(self._stack[-1].value, Mapping) and self._stack[-1].key is None
@@ -193,10 +202,10 @@ class _Builder:
         return self._error(f'the key "{key}" is given twice, on lines {first} and {second}', second)
 
 
-def parse_yaml(text: str, name: str, first_line: int = 1) -> list[Any]:
+def parse_yaml(text: str, name: str, first_line: int = 1, words_as_keys: bool = False) -> list[Any]:
     """The documents of a YAML text, as Mapping, Sequence and scalars. Raises LoadError with the line."""
     try:
-        return list(_Builder(name, first_line).documents(text))
+        return list(_Builder(name, first_line, words_as_keys).documents(text))
     except yaml.YAMLError as error:
         raise _explained(error, text, name, first_line) from None
     except LoadError as error:
@@ -212,13 +221,18 @@ def _explained(error: yaml.YAMLError, text: str, name: str, first_line: int) -> 
     marked = template_line(text, line)
     if marked is not None:
         return LoadError(ADVICE, f"{name}:{marked + first_line}")
+    if "\t" in _indentation(text.split("\n")[line]):
+        return LoadError("a tab stands where YAML takes only spaces", f"{name}:{line + first_line}")
     context = getattr(error, "context_mark", None)
     since = f", in the block that begins on line {context.line + first_line}" if context is not None else ""
     return LoadError(_reason(error) + since, f"{name}:{line + first_line}")
 
 
+def _indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
+
+
 _REASONS = (
-    ("\\t", "a tab stands where YAML takes only spaces"),
     ("mapping values are not allowed", "a colon where no key can be: wrong indentation, or a value to be quoted"),
     ("did not find expected key", "broken indentation: a key was expected here"),
     ("expected <block end>", "broken indentation: a key was expected here"),
@@ -232,6 +246,6 @@ _REASONS = (
 def _reason(error: yaml.YAMLError) -> str:
     problem = str(getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML")
     for part, reason in _REASONS:
-        if part in problem or part.replace("\\t", "'\t'") in problem:
-            return f"{reason} (YAML: {problem})" if "\t" not in problem else reason
+        if part in problem:
+            return reason
     return f"this is not YAML: {problem}"
