@@ -16,6 +16,7 @@ from typing import Any
 from attrs import frozen
 
 from reconverge.model.action import Action, DeletePod, Patch
+from reconverge.model.cluster import Cluster
 from reconverge.model.errors import ApiError, Conflict, NotFound, TooManyRequests
 from reconverge.model.eviction import Evict, eviction
 from reconverge.model.labels import label
@@ -118,7 +119,7 @@ def _answer(pod: PodDrain) -> str:
 
 
 class DrainLoop(ControlLoop[DrainMemory]):
-    """All drains that run. Keys are nodes; which of a node's pods is asked for first is a choice of the pass."""
+    """All drains that run. Keys are nodes: one pass makes all requests of a drain that are due."""
 
     name = "drain"
     watches = frozenset({"Node", "Pod", "PodDisruptionBudget"})
@@ -184,7 +185,7 @@ class DrainLoop(ControlLoop[DrainMemory]):
     # One pass ------------------------------------------------------------------------------------------------
 
     def sync(self, reading: Reading, memory: DrainMemory, key: str) -> Sequence[Plan[DrainMemory]]:
-        """Cordons, then lists the pods, then evicts one pod per pass until none is left to be asked for."""
+        """Cordons, then lists the pods, asks for all of them, and looks on until they are gone."""
         drain = memory.get(key)
         if drain is None or (drain.state == DONE and reading.store.node(key) is not None):
             return (Plan(memory),)
@@ -237,7 +238,7 @@ class DrainLoop(ControlLoop[DrainMemory]):
     def _evicting(self, reading: Reading, memory: DrainMemory, node: str, drain: Drain) -> Sequence[Plan[DrainMemory]]:
         due = [key for key in _waiting(drain) if _due(drain.pods[key], reading.now)]
         if due:
-            return [self._asks(reading, memory, node, drain, pod) for pod in self._choices(reading, due)]
+            return self._requests(reading, memory, node, drain, due)
         if not _waiting(drain):
             if drain.options.until_empty and not drain.error:
                 drain = self._listed(reading, drain, node)
@@ -246,19 +247,55 @@ class DrainLoop(ControlLoop[DrainMemory]):
             return (Plan(memory.set(node, drain.with_(state=DONE))),)
         return (Plan(memory.set(node, drain), requeue_at=_next_look(drain), note=_note(drain)),)
 
-    def _choices(self, reading: Reading, due: Iterable[str]) -> list[Pod]:
-        """The pods that may be asked for next: all requests go out at once, so any may be first. One of each kind."""
-        pods = [pod for pod in map(reading.store.pod, due) if pod is not None]
-        unlike: dict[str, Pod] = {}
-        for pod in sorted(pods, key=lambda pod: (repr(pod_likeness(pod, reading.now)), pod.key)):
-            unlike.setdefault(repr((pod_likeness(pod, reading.now), pod.spec)), pod)
-        return list(unlike.values())
+    def _requests(
+        self, reading: Reading, memory: DrainMemory, node: str, drain: Drain, due: Iterable[str]
+    ) -> Sequence[Plan[DrainMemory]]:
+        """One pass with all requests, for kubectl sends them at once: no other loop comes in between by default.
 
-    def _asks(self, reading: Reading, memory: DrainMemory, node: str, drain: Drain, pod: Pod) -> Plan[DrainMemory]:
-        asked = PodDrain(pod.uid, ASKING, asked_at=reading.now)
-        drain = drain.with_(pods=drain.pods.set(pod.key, asked))
-        actions = self.evicts(reading, pod, node, drain.options)
-        return Plan(memory.set(node, drain), actions, _next_look(drain), choice=pod.name)
+        Where a budget lets some of the pods go and not all, the order decides which, and any may be first: one
+        alternative for each kind of pod.
+        """
+        pods = [pod for pod in map(reading.store.pod, due) if pod is not None]
+        pods.sort(key=lambda pod: (repr(pod_likeness(pod, reading.now)), pod.key))
+        asked = drain.pods
+        for pod in pods:
+            asked = asked.set(pod.key, PodDrain(pod.uid, ASKING, asked_at=reading.now))
+        memory = memory.set(node, drain.with_(pods=asked))
+        first, contested = self._asks(reading, memory, node, pods)
+        if not contested:
+            return (first,)
+        kinds: dict[str, Pod] = {}
+        for pod in pods:
+            kinds.setdefault(repr((pod_likeness(pod, reading.now), pod.spec)), pod)
+        others = [[pod, *(each for each in pods if each is not pod)] for pod in kinds.values()][1:]
+        return (first, *(self._asks(reading, memory, node, order)[0] for order in others))
+
+    def _asks(
+        self, reading: Reading, memory: DrainMemory, node: str, pods: Sequence[Pod]
+    ) -> tuple[Plan[DrainMemory], bool]:
+        """The requests in this order, and whether some of them but not all will be granted.
+
+        A refused write ends a pass, so those that will be granted come before, and of those that will be refused only
+        the first is made: the rest get, unasked, the answer that they would get.
+        """
+        rehearsal = Cluster(store=reading.store, now=reading.now, rules=reading.rules)
+        granted: list[Action] = []
+        refused: list[tuple[tuple[Action, ...], ApiError]] = []
+        for pod in pods:
+            view = Reading(rehearsal.store, reading.now, reading.rules)
+            actions = self.evicts(view, pod, node, memory[node].options)
+            try:
+                rehearsal = _rehearsed(rehearsal, actions)
+            except ApiError as error:
+                refused.append((actions, error))
+            else:
+                granted.extend(actions)
+        for actions, answer in refused[1:]:
+            memory = self.failed(memory, actions[0], answer)
+        last = refused[0][0] if refused else ()
+        contested = bool(granted and refused)
+        choice = pods[0].name if contested else ""
+        return Plan(memory, (*granted, *last), _next_look(memory[node]), choice), contested
 
     def failed(self, memory: DrainMemory, action: Action, error: ApiError) -> DrainMemory:
         """Keeps the answer: 429 parks the pod, 404 and another uid mean that it is gone, all else is given up."""
@@ -332,6 +369,12 @@ class DrainLoop(ControlLoop[DrainMemory]):
                 same = current is not None and current.uid == pod.uid
                 asked = _at(pod.asked_at if pod.state == REFUSED else None)
                 yield "Pod", key, (pod.state, same, pod.answer, asked, _at(pod.retry_at))
+
+
+def _rehearsed(cluster: Cluster, actions: Iterable[Action]) -> Cluster:
+    for action in actions:
+        cluster, _ = action.apply(cluster)
+    return cluster
 
 
 def _at(moment: Seconds | None) -> At | None:
