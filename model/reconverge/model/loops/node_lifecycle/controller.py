@@ -98,8 +98,10 @@ class NodeLifecycleController(ZoneRules, ControlLoop[Memory]):
         return NodeLifecycleMemory()
 
     def relist(self, reading: Reading) -> Iterable[str]:
-        """Every node, and the zones."""
-        return (*(node.name for node in reading.store.nodes()), ALL_ZONES)
+        """Every node that there is something to do for, and the zones."""
+        memory = self.start()
+        concerned = (node.name for node in reading.store.nodes() if self._concerns(reading, memory, node))
+        return (*concerned, ALL_ZONES)
 
     def observe(self, memory: Memory, change: Change, reading: Reading) -> tuple[Memory, Iterable[str]]:
         """Node changes move the counts; leases set deadlines; a pod bound to a node that is not ready is looked at."""
