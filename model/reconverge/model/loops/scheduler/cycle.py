@@ -15,6 +15,7 @@ from reconverge.model.loops.scheduler.memory import SchedulerMemory
 from reconverge.model.loops.scheduler.nodes import Nodes
 from reconverge.model.loops.scheduler.plugin import Check, Delta, Failure, Filter
 from reconverge.model.objects import Node, Pod
+from reconverge.model.objects.pod import TERMINAL_PHASES
 from reconverge.model.persistent import EMPTY
 from reconverge.model.resources import Usage
 
@@ -38,6 +39,7 @@ class Cycle:
         self.usage = accounting.usage(self.store, self.assumed)
         self.nominated = self._nominated() if memory.nominated else {}
         self.checks: list[Check] = []
+        self._per_node: dict[tuple[str, Selector | None], dict[str, int]] = {}
 
     def prepare(self, filters: Sequence[Filter]) -> None:
         """Runs PreFilter: what remains to be checked per node."""
@@ -100,6 +102,17 @@ class Cycle:
                 break
         return passing, failures
 
+    def per_node(self, namespace: str, selector: Selector | None) -> dict[str, int]:
+        """How many pods of a namespace that a selector matches each node holds; Terminating ones do not count."""
+        mark = (namespace, selector)
+        counts = self._per_node.get(mark)
+        if counts is None:
+            counts = self._per_node[mark] = {}
+            for pod in self.matching((namespace,), selector):
+                if pod.deletion_at is None and pod.node is not None:
+                    counts[pod.node] = counts.get(pod.node, 0) + 1
+        return counts
+
     def matching(self, namespaces: Sequence[str] | None, selector: Selector | None) -> Iterator[Pod]:
         """The pods that count on some node and that a selector matches, in no meaningful order.
 
@@ -107,13 +120,14 @@ class Cycle:
         """
         if selector is None:
             return
+        # Pods of one template share their labels, which is quicker to see than to compare.
         labels: Labels | None = None
         matches = False
         for pod in self._candidates(namespaces, selector):
             if pod.labels is not labels:
                 labels = pod.labels
                 matches = selector.matches(labels)
-            if matches and pod.node is not None and not pod.terminal:
+            if matches and pod.node is not None and pod.phase not in TERMINAL_PHASES:
                 yield pod
         for some in self.assumed.values():
             for pod in some:

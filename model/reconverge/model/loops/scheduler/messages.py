@@ -31,8 +31,8 @@ def _parsed(version: str) -> tuple[int, int]:
 
 
 def names_taints(rules: Rules) -> bool:
-    """Whether the message names the taint that was not tolerated; since 1.35 it does not."""
-    return version_of(rules) < (1, 35)
+    """Whether the message names the taint that was not tolerated; since 1.35, and the later 1.34s, it does not."""
+    return version_of(rules) < (1, 34)
 
 
 def mentions_claims(rules: Rules) -> bool:

@@ -88,9 +88,7 @@ def in_likeness_order(store: Store, nodes: Sequence[Node], now: Seconds) -> list
     """
     if len(nodes) < 2:
         return list(nodes)
-    groups: dict[str, list[Node]] = {}
-    for node in nodes:
-        groups.setdefault(_labels_text(node.labels), []).append(node)
+    groups = _by_labels(nodes)
     ordered: list[Node] = []
     for text in sorted(groups):
         group = groups[text]
@@ -98,6 +96,24 @@ def in_likeness_order(store: Store, nodes: Sequence[Node], now: Seconds) -> list
             group.sort(key=lambda node: (node_likeness(store, node, now), node.name))
         ordered.extend(group)
     return ordered
+
+
+def first_in_likeness_order(store: Store, nodes: Sequence[Node], now: Seconds) -> Node:
+    """The first node of that order."""
+    if len(nodes) == 1:
+        return nodes[0]
+    groups = _by_labels(nodes)
+    group = groups[min(groups)]
+    if len(group) == 1:
+        return group[0]
+    return min(group, key=lambda node: (node_likeness(store, node, now), node.name))
+
+
+def _by_labels(nodes: Sequence[Node]) -> dict[str, list[Node]]:
+    groups: dict[str, list[Node]] = {}
+    for node in nodes:
+        groups.setdefault(_labels_text(node.labels), []).append(node)
+    return groups
 
 
 @lru_cache(maxsize=16384)

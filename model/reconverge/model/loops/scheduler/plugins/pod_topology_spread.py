@@ -135,10 +135,10 @@ class PodTopologySpread(Filter):
     def counts(self, cycle: Cycle, constraint: Constraint, domains: dict[str, str]) -> dict[str, int]:
         """How many pods each domain holds; Terminating ones do not count."""
         counts = dict.fromkeys(domains.values(), 0)
-        for pod in cycle.matching((cycle.pod.namespace,), constraint.selector):
-            value = domains.get(pod.node or "")
-            if value is not None and pod.deletion_at is None:
-                counts[value] += 1
+        for node, count in cycle.per_node(cycle.pod.namespace, constraint.selector).items():
+            value = domains.get(node)
+            if value is not None:
+                counts[value] += count
         return counts
 
 
@@ -206,12 +206,13 @@ class PodTopologySpreadScore(Score):
         per_host = constraint.key == HOSTNAME
         sizes = {value_of.get(name, "") for name in raw}
         weight = log((len(raw) if per_host else len(sizes)) + 2)
-        counts: dict[str, int] = {}
-        for pod in cycle.matching((cycle.pod.namespace,), constraint.selector):
-            if pod.deletion_at is None and pod.node is not None:
-                place = pod.node if per_host else counted.get(pod.node)
-                if place is not None:
-                    counts[place] = counts.get(place, 0) + 1
+        counts = per_node = cycle.per_node(cycle.pod.namespace, constraint.selector)
+        if not per_host:
+            counts = {}
+            for node, count in per_node.items():
+                value = counted.get(node)
+                if value is not None:
+                    counts[value] = counts.get(value, 0) + count
         extra = constraint.max_skew - 1
         for name in raw:
             value = value_of.get(name)
