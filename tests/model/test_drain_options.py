@@ -8,7 +8,7 @@ import pytest
 
 from reconverge.model import quiet
 from reconverge.model.cluster import Cluster
-from reconverge.model.control_plane import ControlPlane, Wait
+from reconverge.model.control_plane import ControlPlane, Read, Wait
 from reconverge.model.labels import Selector, labels_of
 from reconverge.model.likeness import At
 from reconverge.model.loop import Reading
@@ -155,6 +155,21 @@ def test_the_drain_of_a_node_that_is_gone_is_over() -> None:
     world.remove("Node", "n1")
     world.run()
     assert drain_status(world.memory, "n1") is None
+
+
+def test_a_node_replaced_before_the_cordon_arrives_is_cordoned_all_the_same() -> None:
+    world = blocked()
+    world.drain("n1")
+    move = world.plane.next(world.cluster)
+    assert isinstance(move, Read)
+    world.cluster = world.plane.begin(world.cluster, move, world.plane.plans(world.cluster, move)[0])
+    world.remove("Node", "n1")
+    world.put(Node(name="n1"))
+    world.run()
+    assert world.log == ["cordons n1", "cordons n1", "evicts pod/web-0"]
+    node = world.cluster.store.node("n1")
+    assert node is not None
+    assert node.unschedulable
 
 
 def test_an_uncordon_ends_no_drain_and_an_interrupt_does() -> None:

@@ -298,7 +298,12 @@ class DrainLoop(ControlLoop[DrainMemory]):
         return Plan(memory, (*granted, *last), _next_look(memory[node]), choice), contested
 
     def failed(self, memory: DrainMemory, action: Action, error: ApiError) -> DrainMemory:
-        """Keeps the answer: 429 parks the pod, 404 and another uid mean that it is gone, all else is given up."""
+        """Keeps the answer: 429 parks the pod, 404 and another uid mean that it is gone, all else is given up.
+
+        A cordon that fails, for the node has been replaced, is made again.
+        """
+        if isinstance(action, Patch) and action.key in memory:
+            return memory.set(action.key, memory[action.key].with_(state=NEW))
         if not isinstance(action, Evict | DeletePod) or isinstance(error, NotFound | Conflict):
             return memory
         for node in sorted(memory):
