@@ -143,7 +143,13 @@ terminationGracePeriodSeconds: 5"""
     assert anti.selector == Selector(match_expressions=(Requirement("app", "NotIn", ("x",)),))
     assert spec.tolerations == (Toleration(operator="Exists"), Toleration("a", "Equal", "b", "NoExecute", 30))
     first, second = spec.spread
-    assert (first.max_skew, first.hard, first.selector, first.min_domains, first.honor_taints) == (2, True, None, 3, True)
+    assert (first.max_skew, first.hard, first.selector, first.min_domains, first.honor_taints) == (
+        2,
+        True,
+        None,
+        3,
+        True,
+    )
     assert (second.hard, second.min_domains, second.honor_affinity) == (False, 1, True)
     assert (spec.priority_class, spec.preemption_policy) == ("system-node-critical", "Never")
     assert (spec.scheduler_name, spec.scheduling_gates, spec.termination_grace) == ("mine", ("wait",), 5)

@@ -63,7 +63,7 @@ class _Open:
 class _Builder:
     """Builds the values of one text. `first_line` is the number of its first line in the file.
 
-    With `words_as_keys` an unquoted `on`, `y` or `1.0` is itself as a key; kubectl makes `true`, `true` and `1` of them.
+    With `words_as_keys` an unquoted `on`, `y` or `1.0` is itself as a key; kubectl makes `true`, `true`, `1` of them.
     """
 
     def __init__(self, name: str, first_line: int, words_as_keys: bool) -> None:
@@ -208,6 +208,9 @@ def parse_yaml(text: str, name: str, first_line: int = 1, words_as_keys: bool = 
         return list(_Builder(name, first_line, words_as_keys).documents(text))
     except yaml.YAMLError as error:
         raise _explained(error, text, name, first_line) from None
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + first_line
+        raise LoadError("half a character stands here: this is no Unicode text", f"{name}:{line}") from None
     except LoadError as error:
         line = int(error.where.rpartition(":")[2]) - first_line
         if template_line(text, line) == line:
@@ -218,6 +221,8 @@ def parse_yaml(text: str, name: str, first_line: int = 1, words_as_keys: bool = 
 def _explained(error: yaml.YAMLError, text: str, name: str, first_line: int) -> LoadError:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     line = mark.line if mark is not None else text[: getattr(error, "position", 0)].count("\n")
+    # What is missing at the end is reported behind the last line.
+    line = min(line, text.rstrip().count("\n"))
     marked = template_line(text, line)
     if marked is not None:
         return LoadError(ADVICE, f"{name}:{marked + first_line}")
