@@ -100,7 +100,7 @@ class DisruptionController(ControlLoop[None]):
         """The update (updatePdbStatus), made on the version that was read: an eviction in between makes it fail."""
         if status == budget.status:
             return ()
-        return (Update(budget, budget.with_(status=status), reason, "status"),)
+        return (Update(budget, budget.with_(status=status), reason),)
 
     # The rules, one each -------------------------------------------------------------------------------------
 

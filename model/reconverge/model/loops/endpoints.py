@@ -76,7 +76,8 @@ class EndpointsController(ControlLoop[None]):
             return (Create(new, f"endpoints of {service.reference}"),)
         if current.endpoints == endpoints:
             return ()
-        return (Update(current, current.with_(endpoints=endpoints), _summary(endpoints), "endpoints"),)
+        verb = f"updates endpoints of {service.reference}"
+        return (Update(current, current.with_(endpoints=endpoints), _summary(endpoints), verb),)
 
     # The rules, one each -------------------------------------------------------------------------------------
 
