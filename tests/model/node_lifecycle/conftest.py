@@ -39,6 +39,7 @@ class World:
         self.cluster = self.plane.start(Cluster(store=store, now=now, rules=rules))
         self.written: list[tuple[float, str]] = []
         self.reasons: list[str] = []
+        self.attempts = 0
 
     # Other writers -------------------------------------------------------------------------------------------
 
@@ -137,6 +138,7 @@ class World:
     def _step(self) -> None:
         moved = next(steps(self.plane, self.cluster))
         self.cluster = moved.cluster
+        self.attempts += moved.written is not None
         if moved.written is not None and moved.written.changes:
             self.written.append((self.cluster.now, moved.written.action.describe()))
             self.reasons.append(str(getattr(moved.written.action, "reason", "")))

@@ -82,6 +82,7 @@ def test_terminating_dependent_is_left_alone(owned: Any) -> None:
     w.edit("Pod", "default/a", deletion_at=30)
     w.remove("ReplicaSet", "default/web-1")
     assert [what for _, what in w.settle()] == ["deletes pod/b"]
+    assert w.attempts == 1
 
 
 @given(

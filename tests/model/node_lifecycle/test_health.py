@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconverge.model.loop import InFlight
-from reconverge.model.loops.node_lifecycle import NodeLifecycleController, implied_no_schedule
+from reconverge.model.likeness import At
+from reconverge.model.loop import InFlight, Reading
+from reconverge.model.loops.node_lifecycle import NORMAL, NodeLifecycleController, implied_no_schedule
 from reconverge.model.objects import Taint
 from reconverge.model.objects.node import NO_EXECUTE, NO_SCHEDULE, UNREACHABLE
 from reconverge.model.rules import Rules
@@ -238,3 +239,40 @@ def test_no_schedule_taints_are_what_is_implied_whenever_it_is_at_rest(
         assert all(t.key != UNREACHABLE for t in each.taints) or each.ready == "Unknown"
         assert not (each.ready == "True" and any(t.effect == NO_EXECUTE for t in each.taints))
     assert not any(what.startswith("deletes") for _, what in w.written)
+
+
+def test_report_that_the_cache_has_not_seen_is_a_heartbeat(small: Any) -> None:
+    """The write is refused, and the node gets a new grace instead of being tried again at once."""
+    w = small()
+    w.settle()
+    stale = w.cluster.store.table("Node")
+    w.silence("n1")
+    w.cluster = w.cluster.with_(store=w.cluster.store.put(w.cluster.store.node("n1").with_(ready="False"))[0])
+    state = w.cluster.loops["node-lifecycle"].with_(stalled={"Node": stale})
+    w.cluster = w.cluster.with_(loops={"node-lifecycle": state})
+    w.until(99)
+    assert w.written == []
+    assert w.cluster.loops["node-lifecycle"].timers == {"n1": 100}
+
+
+def test_reported_not_ready_is_taken_up_by_the_next_health_pass(small: Any) -> None:
+    w = small()
+    w.until(3)
+    w.edit("Node", "n1", ready="False")
+    w.settle()
+    assert w.times("NoSchedule") == [3]
+    assert w.times("NoExecute") == [5]
+
+
+def test_marks_are_relative_to_objects_and_empty_of_names(small: Any) -> None:
+    w = small()
+    w.silence("n1")
+    w.until(40)
+    w.restart()
+    w.until(41)
+    loop = w.plane.by_name["node-lifecycle"]
+    reading = Reading(w.cluster.store, w.cluster.now, w.cluster.rules)
+    assert list(loop.marks(w.cluster.loops["node-lifecycle"].memory, reading)) == [
+        ("Node", "n1", ("probe", At(40))),
+        ("", "", (":a", NORMAL, 0.1, "full")),
+    ]
