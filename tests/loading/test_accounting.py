@@ -38,6 +38,7 @@ def test_an_unsupported_field_that_asks_for_nothing_is_not_named(
 def test_accounts_add_up() -> None:
     gap = UnsupportedField("a:1", "x")
     assert Accounting(1, 2, (gap,)) + Accounting(3, 4) == Accounting(4, 6, (gap,))
+    assert str(Accounting(0, 0, (gap,) * 10)).endswith("a:1 x, and 2 more")
     assert str(Accounting(1, 2)) == "read 1, ignored 2, unsupported 0"
 
 

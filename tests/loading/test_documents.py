@@ -174,6 +174,7 @@ def test_a_directory_is_read_in_order_without_what_is_not_kubernetes(tmp_path: P
     loaded = load([tmp_path])
     assert names(loaded) == ["a", "b", "c"]
     assert loaded.skipped == {"Kustomization": 1}
+    assert [each.removeprefix(f"{tmp_path}/") for each in loaded.files][:3] == ["a.yaml", "b.yml", "docker.yaml"]
     said = [str(each).removeprefix(f"{tmp_path}/") for each in loaded.notes]
     assert [each.split(":")[0] for each in said] == ["chart", "docker.yaml", "mkdocs.yml", "sub/kustomization.yaml"]
 

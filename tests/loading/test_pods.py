@@ -165,7 +165,7 @@ _SPREAD = "topologySpreadConstraints: [%s]"
         (_ANTI % "{labelSelector: {}}", "topologyKey is required"),
         (_ANTI % "{topologyKey: z, labelSelector: {matchExpressions: [{key: a, operator: in, values: [b]}]}}", '"In"?'),
         (_ANTI % "{topologyKey: z, labelSelector: {matchExpressions: [{key: a, operator: In}]}}", "at least one value"),
-        (_ANTI % "{topologyKey: z, labelSelector: {app: web}}", 'unknown field "spec.template.spec.affinity'),
+        (_ANTI % "{topologyKey: z, labelSelector: {app: web}}", "belong under matchLabels"),
         (_SPREAD % "{topologyKey: z, maxSkew: 1, whenUnsatisfiable: DoNotSCHEDULE}", 'Did you mean "DoNotSchedule"?'),
         (_SPREAD % "{topologyKey: z, maxSkew: 0, whenUnsatisfiable: DoNotSchedule}", "must be at least 1, not 0"),
         (_SPREAD % "{topologyKey: z, whenUnsatisfiable: DoNotSchedule}", "maxSkew is required"),

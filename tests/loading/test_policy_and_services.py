@@ -43,6 +43,7 @@ def test_an_empty_selector_selects_all_and_in_the_old_version_nothing(read_one: 
         ("minAvailable: -1", "must be at least 0, not -1"),
         ("minAvailable: 1, unhealthyPodEvictionPolicy: Always", 'Did you mean "AlwaysAllow"?'),
         ("minAvailable: 1, pdb: {selector: {}}", 'unknown field "spec.pdb"'),
+        ("minAvailable: 1, selector: {app: web}", "spec.selector lists labels, which belong under matchLabels"),
         ("minAvailable: 1, selector: {matchLables: {}}", 'Did you mean "matchLabels"?'),
     ],
 )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from attrs import define, field, frozen
 
+_MOST_NAMED = 8
+"""How many unsupported fields a summary names; a dump repeats one for each pod."""
+
 
 @frozen
 class UnsupportedField:
@@ -30,7 +33,10 @@ class Accounting:
 
     def __str__(self) -> str:
         text = f"read {self.read}, ignored {self.ignored}, unsupported {len(self.unsupported)}"
-        return f"{text}: {', '.join(str(each) for each in self.unsupported)}" if self.unsupported else text
+        named = [str(each) for each in self.unsupported[:_MOST_NAMED]]
+        if len(self.unsupported) > _MOST_NAMED:
+            named.append(f"and {len(self.unsupported) - _MOST_NAMED} more")
+        return f"{text}: {', '.join(named)}" if named else text
 
 
 @define

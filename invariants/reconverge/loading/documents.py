@@ -38,6 +38,7 @@ _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 class Reading:
     """What has been left out while reading."""
 
+    files: list[str] = field(factory=list)
     notes: list[Note] = field(factory=list)
     skipped: Counter[str] = field(factory=Counter)
 
@@ -48,6 +49,7 @@ class Reading:
 
 def read_documents(source: Source, wanted: Wanted, reading: Reading) -> Iterator[Document]:
     """The objects of one text that are wanted; others are counted. Raises LoadError."""
+    reading.files.append(source.name)
     if source.name.rpartition("/")[2] in _KUSTOMIZATIONS:
         reading.skip("Kustomization", "")
         advice = "render it with kubectl kustomize and check the result" if source.listed else "left out"

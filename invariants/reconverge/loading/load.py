@@ -31,6 +31,8 @@ class Loaded:
     notes: tuple[Note, ...] = ()
     skipped: Counter[str] = field(factory=Counter)
     """How many objects of each kind were left out, because the model has no such kind."""
+    files: tuple[str, ...] = ()
+    """The files that were read, in order; `stdin` for standard input."""
     pod_makers: tuple[Document, ...] = ()
     """Objects among those left out that make pods of their own, so budgets and services may be about those."""
 
@@ -78,6 +80,7 @@ def load_documents(documents: Iterable[Document], reading: Reading | None = None
         accounting=ledger.total(),
         notes=tuple(reading.notes),
         skipped=reading.skipped,
+        files=tuple(reading.files),
         pod_makers=tuple(makers),
     )
 
@@ -121,9 +124,9 @@ def _decoded(document: Document, decoder: Decoder, ledger: Ledger, dump: Dump) -
 
 def _left_out(document: Document, decoder: Decoder, reading: Reading) -> bool:
     """Whether the document is only a part of a workload; noted and counted if so."""
-    if not decoder.template and document.kind != "Pod":
+    if decoder.template is None:
         return False
-    missing = missing_part(document, decoder.template)
+    missing = missing_part(document, decoder.template, decoder.selected)
     if missing:
         name = f"{document.kind.lower()}/{document.name}" if document.name else f"a {document.kind} without a name"
         message = f"{name} is left out: {missing}, so it is a patch or incomplete"

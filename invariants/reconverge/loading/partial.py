@@ -13,10 +13,10 @@ _SELECTED_BY_LABELS = frozenset({"extensions/v1beta1", "apps/v1beta1"})
 """API versions in which a missing selector is filled in from the template's labels."""
 
 
-def missing_part(document: Document, template: tuple[str, ...]) -> str:
+def missing_part(document: Document, template: tuple[str, ...], selected: bool) -> str:
     """What makes the document a mere part of an object; empty if it is whole.
 
-    `template` is the path of the pod template, or empty for a Pod.
+    `template` is the path of the pod template, empty for a Pod; `selected` whether the kind needs a selector.
     """
     if _has_directive(document.value):
         return "a $patch directive"
@@ -26,7 +26,7 @@ def missing_part(document: Document, template: tuple[str, ...]) -> str:
         return "no containers" if containers in (None, []) else ""
     if isinstance(containers, list) and any(isinstance(each, dict) and not each.get("image") for each in containers):
         return "a container without an image"
-    if template and document.api_version not in _SELECTED_BY_LABELS and not _at(document.value, ("spec", "selector")):
+    if selected and document.api_version not in _SELECTED_BY_LABELS and not _at(document.value, ("spec", "selector")):
         return "no selector"
     return ""
 

@@ -99,6 +99,9 @@ def selector(fields: Fields, key: str) -> Selector | None:
     """The label selector at a key, or None if it is absent."""
     if key not in fields:
         return None
+    written = fields.raw(key)
+    if isinstance(written, dict) and written and all(isinstance(each, str) for each in written.values()):
+        raise fields.error("lists labels, which belong under matchLabels", key)
     level = fields.child(key, SELECTOR)
     return Selector(level.labels("matchLabels"), requirements(level, "matchExpressions", OPERATORS))
 

@@ -184,4 +184,4 @@ def _unscheduled(condition: Fields | None) -> tuple[str, str] | None:
     return condition.text("reason"), condition.text("message")
 
 
-DECODERS = (Decoder("Pod", ("v1",), POD, decode_pod),)
+DECODERS = (Decoder("Pod", ("v1",), POD, decode_pod, template=()),)

@@ -15,11 +15,13 @@ from reconverge.model.objects import ApiObject
 class Decoder:
     """Makes the object of one kind from a document of one of the API versions.
 
-    `template` says where the pod template is, for kinds that have one: `("spec", "template")`.
+    `template` is the path of the pod template, `("spec", "template")`, for kinds that have one; a Pod is its own.
+    `selected` says whether such a kind needs a selector (a Job does not).
     """
 
     kind: str
     versions: tuple[str, ...]
     schema: Schema
     decode: Callable[[Fields], ApiObject]
-    template: tuple[str, ...] = ()
+    template: tuple[str, ...] | None = None
+    selected: bool = False

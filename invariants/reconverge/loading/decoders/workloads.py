@@ -192,15 +192,22 @@ def _replica_set_status(top: Fields) -> ReplicaSetStatus:
 
 
 _TEMPLATE = ("spec", "template")
+_OLDEST = "extensions/v1beta1"
 DECODERS = (
     Decoder(
         "Deployment",
-        ("apps/v1", "apps/v1beta2", "apps/v1beta1", "extensions/v1beta1"),
+        ("apps/v1", "apps/v1beta2", "apps/v1beta1", _OLDEST),
         DEPLOYMENT,
         decode_deployment,
-        _TEMPLATE,
+        template=_TEMPLATE,
+        selected=True,
     ),
     Decoder(
-        "ReplicaSet", ("apps/v1", "apps/v1beta2", "extensions/v1beta1"), REPLICA_SET, decode_replica_set, _TEMPLATE
+        "ReplicaSet",
+        ("apps/v1", "apps/v1beta2", _OLDEST),
+        REPLICA_SET,
+        decode_replica_set,
+        template=_TEMPLATE,
+        selected=True,
     ),
 )
