@@ -69,7 +69,8 @@ class Update(Action):
     before: ApiObject
     after: ApiObject
     reason: str = ""
-    what: str = ""
+    verb: str = ""
+    """What it does, in a few words; empty for "updates status of ..."."""
 
     def apply(self, cluster: Cluster) -> Written:
         """Optimistic concurrency: the resourceVersion must still be the one that was read."""
@@ -80,8 +81,8 @@ class Update(Action):
         return cluster.with_(store=store), (change,)
 
     def describe(self) -> str:
-        """Names the object and what of it."""
-        return f"updates {self.what or 'status'} of {self.before.reference}"
+        """The words that the maker gave, or the object."""
+        return self.verb or f"updates status of {self.before.reference}"
 
 
 @frozen

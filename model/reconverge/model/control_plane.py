@@ -14,6 +14,7 @@ from attrs import frozen
 from reconverge.model.action import Action
 from reconverge.model.cluster import Cluster
 from reconverge.model.errors import ApiError
+from reconverge.model.events.base import Event
 from reconverge.model.loop import MACHINES, ControlLoop, InFlight, LoopState, Plan, Reading
 from reconverge.model.machines import Machine
 from reconverge.model.store import Change
@@ -234,6 +235,15 @@ class ControlPlane:
         """The cluster with some keys of a loop awake."""
         state = cluster.loops[loop]
         return self._with_state(cluster, loop, state.with_(queue={**state.queue, **dict.fromkeys(keys)}))
+
+    def reading(self, loop: ControlLoop[Any], cluster: Cluster) -> Reading:
+        """What a loop has before it now."""
+        return self._reading(loop, cluster, cluster.loops[loop.name])
+
+    def strike(self, cluster: Cluster, event: Event) -> tuple[Cluster, tuple[Change, ...]]:
+        """The cluster just after an event, its watches delivered, and the changes. Raises ApiError if it is refused."""
+        after, changes = event.apply(self.interrupt(cluster))
+        return self.notify(after, changes), changes
 
     # Inside --------------------------------------------------------------------------------------------------
 

@@ -153,7 +153,7 @@ class ReplicaSetController(ControlLoop[Expectations]):
         count = min(count, reading.rules.burst_replicas)
         have = rs.replicas - count
         return tuple(
-            Create(self.new_pod(rs), f"{have + number} of {rs.replicas} replicas") for number in range(count)
+            Create(self.new_pod(rs), f"{rs.replicas} wanted, {have + number} there") for number in range(count)
         )
 
     def new_pod(self, rs: ReplicaSet) -> Pod:
@@ -172,7 +172,7 @@ class ReplicaSetController(ControlLoop[Expectations]):
         self, reading: Reading, rs: ReplicaSet, active: list[Pod], count: int
     ) -> list[tuple[str, tuple[Action, ...]]]:
         """The victims of a scale-down; several alternatives where the ranking leaves pods equal."""
-        reason = f"{len(active)} pods, {rs.replicas} wanted"
+        reason = f"{rs.replicas} wanted, {len(active)} there"
         return [
             (choice, tuple(DeletePod(pod.key, pod.uid, reason=reason) for pod in victims))
             for choice, victims in ranked_victims(reading, rs, active, min(count, reading.rules.burst_replicas))

@@ -141,14 +141,14 @@ class Pass:
         if after == before or self.status_written:
             return
         self.status_written = True
-        self.actions.append(Update(before, after, reason, "status"))
+        self.actions.append(Update(before, after, reason))
 
     def _update(self, before: ReplicaSet, after: ReplicaSet, reason: str, what: str) -> None:
         if any(isinstance(each, (Update, Create)) and _object(each).key == before.key for each in self.actions):
             # A second write in one pass is made of the version that the first one returned.
             self.actions.append(Patch("ReplicaSet", before.key, before.uid, _differences(before, after), reason, what))
         else:
-            self.actions.append(Update(before, after, reason, what or f"annotations of {before.reference}"))
+            self.actions.append(Update(before, after, reason, what or f"notes the wanted size on {before.reference}"))
         self.sets[after.key] = after
 
 

@@ -1,0 +1,104 @@
+"""Judging invariants along a run: only what a step touched is judged again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from attrs import frozen
+
+from reconverge.invariants import Invariant, Quiet, Situation, Step, Violation
+from reconverge.invariants.relations import touched
+from reconverge.model.store import Change
+
+
+@frozen
+class Found:
+    """A violation and the invariant it breaks."""
+
+    invariant: Invariant
+    violation: Violation
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Which promise to whom: (invariant id, object)."""
+        return self.invariant.id, self.violation.object
+
+
+class Judge:
+    """Judges a fixed set of invariants; `scopes` narrows an invariant to some objects, by their references."""
+
+    def __init__(self, invariants: Iterable[Invariant], scopes: Mapping[str, frozenset[str]] | None = None) -> None:
+        self.invariants = tuple(invariants)
+        self.scopes = dict(scopes or {})
+        self.always = tuple(each for each in self.invariants if each.kind == "always")
+        self.stepwise = tuple(each for each in self.invariants if each.kind == "on_step")
+        self.final = tuple(each for each in self.invariants if each.kind == "eventually")
+        self.judged: Counter[str] = Counter()
+        self.applicable: Counter[str] = Counter()
+        self.subjects: dict[tuple[str, str], None] = {}
+        """(invariant id, object) of everything that was applicable at least once, in order of appearance."""
+
+    def step(self, step: Step) -> list[Found]:
+        """What a step breaks: `always` in the situation after it, `on_step` in the step itself."""
+        found: list[Found] = []
+        if not step.changes:
+            return found
+        for invariant in self.always:
+            for key in self._touched(invariant, step.after, step.changes):
+                found += self._judge(invariant, step.after, step.after, key)
+        for invariant in self.stepwise:
+            for key in self._touched(invariant, step.after, step.changes):
+                found += self._judge(invariant, step, step.after, key, step.before)
+        return found
+
+    def situation(self, situation: Situation) -> list[Found]:
+        """What of `always` does not hold in a situation, judged from scratch."""
+        found = []
+        for invariant in self.always:
+            for key in self._all(invariant, situation):
+                found += self._judge(invariant, situation, situation, key)
+        return found
+
+    def quiet(self, quiet: Quiet) -> list[Found]:
+        """What does not hold at the end of a quiet run."""
+        found = []
+        for invariant in self.final:
+            for key in self._all(invariant, quiet.after):
+                found += self._judge(invariant, quiet, quiet.after, key)
+        return found
+
+    def _touched(self, invariant: Invariant, situation: Situation, changes: tuple[Change, ...]) -> Iterable[str]:
+        if len(changes) == 1:
+            return touched(invariant, situation, changes[0])
+        return dict.fromkeys(key for change in changes for key in touched(invariant, situation, change))
+
+    def _all(self, invariant: Invariant, situation: Situation) -> list[str]:
+        if not invariant.for_each:
+            return [""]
+        return sorted(situation.store.table(invariant.for_each).objects)
+
+    def _judge(
+        self, invariant: Invariant, on: Any, situation: Situation, key: str, before: Situation | None = None
+    ) -> list[Found]:
+        subject = None
+        if invariant.for_each:
+            subject = situation.store.get(invariant.for_each, key)
+            if subject is None and before is not None:
+                subject = before.store.get(invariant.for_each, key)
+            if subject is None:
+                return []
+            scope = self.scopes.get(invariant.id)
+            if scope is not None and subject.reference not in scope:
+                return []
+        self.judged[invariant.id] += 1
+        if not invariant.applicable(situation, subject):
+            return []
+        self.applicable[invariant.id] += 1
+        name = subject.reference if subject is not None else ""
+        if (invariant.id, name) not in self.subjects:
+            self.subjects[(invariant.id, name)] = None
+        return [Found(invariant, violation) for violation in invariant.judge(on, subject)]
+
+

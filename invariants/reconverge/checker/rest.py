@@ -1,0 +1,70 @@
+"""Recognising how a quiet run ends: at rest, in a loop, or growing without end.
+
+The run is deterministic, so a state that comes again comes for ever. A state that comes again but for more finished
+pods is growth. States are compared up to renaming, with times relative to now.
+"""
+
+from __future__ import annotations
+
+from reconverge.invariants.situation import Outcome
+from reconverge.checker.schedule import Taken
+from reconverge.model.canonical import fingerprint
+from reconverge.model.cluster import Cluster
+from reconverge.model.control_plane import ControlPlane, Read, Wait
+
+WAITS_BEFORE_LOOKING = 6
+"""Ordinary runs wait for a few timers only; comparing states begins after so many."""
+MOST_STEPS = 30_000
+"""A run that has neither ended nor repeated itself after so many steps is left unfinished."""
+
+
+class RestDetector:
+    """Watches the steps of one quiet run and says when it repeats itself."""
+
+    def __init__(self, plane: ControlPlane, cluster: Cluster) -> None:
+        self._plane = plane
+        self._steps = 0
+        self._waits = 0
+        self._since_wait = 0
+        self._loop = 0
+        self._patience = 300 + 60 * (cluster.store.count("Pod") + _wanted(cluster))
+        self._seen: dict[bytes, int] = {}
+        self._seen_without_finished: dict[bytes, tuple[int, int]] = {}
+        self.repeats_from: int | None = None
+
+    def look(self, taken: Taken) -> Outcome | None:
+        """The outcome that this step shows, or None while the run goes on."""
+        self._steps += 1
+        self._since_wait += 1
+        if self._steps > MOST_STEPS:
+            return "unfinished"
+        if isinstance(taken.move, Wait):
+            self._waits += 1
+            self._since_wait = 0
+            return self._compare(taken.after) if self._waits > WAITS_BEFORE_LOOKING else None
+        if isinstance(taken.move, Read) and self._since_wait > self._patience:
+            loop = self._plane.names.index(taken.move.loop)
+            new_round = loop < self._loop
+            self._loop = loop
+            return self._compare(taken.before) if new_round else None
+        return None
+
+    def _compare(self, cluster: Cluster) -> Outcome | None:
+        key = fingerprint(self._plane, cluster)
+        if key in self._seen:
+            self.repeats_from = self._seen[key]
+            return "loop"
+        self._seen[key] = self._steps
+        finished = sum(pod.terminal for pod in cluster.store.table("Pod").objects.values())
+        bare = fingerprint(self._plane, cluster, finished=False)
+        earlier = self._seen_without_finished.get(bare)
+        if earlier is not None and finished > earlier[1]:
+            self.repeats_from = earlier[0]
+            return "growth"
+        self._seen_without_finished[bare] = (self._steps, finished)
+        return None
+
+
+def _wanted(cluster: Cluster) -> int:
+    kinds = ("Deployment", "ReplicaSet", "StatefulSet")
+    return sum(each.replicas for kind in kinds for each in cluster.store.table(kind).objects.values())

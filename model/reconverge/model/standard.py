@@ -1,0 +1,74 @@
+"""The standard control plane, and a cluster made of objects and machines with it running."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reconverge.model.admission import admit_pod
+from reconverge.model.cluster import Cluster
+from reconverge.model.control_plane import ControlPlane
+from reconverge.model.loops.cloud_node import CloudNodeController
+from reconverge.model.loops.deployment import DeploymentController
+from reconverge.model.loops.disruption import DisruptionController
+from reconverge.model.loops.drain import DrainLoop
+from reconverge.model.loops.endpoints import EndpointsController
+from reconverge.model.loops.garbage_collector import GarbageCollector
+from reconverge.model.loops.kubelet import Kubelet
+from reconverge.model.loops.node_lifecycle import NodeLifecycleController
+from reconverge.model.loops.pod_gc import PodGarbageCollector
+from reconverge.model.loops.replicaset import ReplicaSetController
+from reconverge.model.loops.scheduler import Scheduler
+from reconverge.model.loops.taint_eviction import TaintEvictionController
+from reconverge.model.machines import Machine, Machines
+from reconverge.model.objects import ApiObject, Lease, Node, Pod
+from reconverge.model.persistent import EMPTY, Map
+from reconverge.model.rules import Rules
+from reconverge.model.store import EMPTY_STORE
+
+
+def standard_control_plane() -> ControlPlane:
+    """All control loops of a cluster, in the order in which they take their turns by default."""
+    return ControlPlane([
+        Kubelet(),
+        NodeLifecycleController(),
+        TaintEvictionController(),
+        CloudNodeController(),
+        DeploymentController(),
+        ReplicaSetController(),
+        EndpointsController(),
+        DisruptionController(),
+        Scheduler(),
+        PodGarbageCollector(),
+        GarbageCollector(),
+        DrainLoop(),
+    ])
+
+
+def cluster_of(objects: Iterable[ApiObject], rules: Rules | None = None) -> Cluster:
+    """A cluster in which the objects exist as they are and every Node has a living machine; no loop has started.
+
+    Pods that are bound and run or are ready also run on their machines. Objects keep the uids they have; those
+    without one (0) are given one.
+    """
+    rules = rules if rules is not None else Rules()
+    store = EMPTY_STORE
+    given = list(objects)
+    highest = max((each.uid for each in given), default=0)
+    store = store.__class__(store.tables, 0, highest + 1)
+    for each in sorted(given, key=lambda each: isinstance(each, Pod)):
+        new = admit_pod(store, each, rules) if isinstance(each, Pod) else each
+        store, _ = store.put(new)
+        if isinstance(new, Node) and store.lease(new.name) is None:
+            silent = None if new.ready != "Unknown" else -rules.node_monitor_grace
+            store, _ = store.put(Lease(name=new.name, renewed_at=silent))
+    machines = Machines(Map({node.name: _machine_of(node) for node in store.nodes()}))
+    return Cluster(store, machines, {}, 0, rules)
+
+
+def _machine_of(node: Node) -> Machine:
+    """A machine for a Node. One that the API says nothing has been heard of for a while is taken to be down."""
+    lost = node.ready == "Unknown"
+    registered = node.with_(uid=0, ready="False", taints=tuple(
+        taint for taint in node.taints if not taint.key.startswith("node.kubernetes.io/")
+    ))
+    return Machine(node.name, node.zone, powered=not lost, pods=EMPTY, registers=registered)
