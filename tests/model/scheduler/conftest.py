@@ -9,7 +9,7 @@ import pytest
 
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane, Read
-from reconverge.model.labels import Selector, labels_of
+from reconverge.model.labels import Requirement, Selector, labels_of
 from reconverge.model.loop import Plan, Reading
 from reconverge.model.loops.scheduler import Cycle, Scheduler, SchedulerMemory
 from reconverge.model.loops.scheduler.nodes import Nodes
@@ -18,6 +18,7 @@ from reconverge.model.objects import (
     ApiObject,
     Container,
     Node,
+    NodeSelectorTerm,
     Pod,
     PodAffinityTerm,
     PodSpec,
@@ -96,6 +97,12 @@ class Build:
     def together(cls, key: str = HOSTNAME, **labels: str) -> Affinity:
         """Required affinity to pods with these labels."""
         return Affinity(pod_required=(cls.term(key, **labels),))
+
+    @staticmethod
+    def only(*nodes: str) -> Affinity:
+        """Required node affinity to nodes by name, as DaemonSet pods have it."""
+        field = Requirement("metadata.name", "In", nodes)
+        return Affinity(node_required=(NodeSelectorTerm(fields=(field,)),))
 
     @classmethod
     def spread(cls, app: str, key: str = ZONE, **fields: Any) -> TopologySpreadConstraint:
