@@ -19,11 +19,11 @@ from reconverge.model.loops.pod_gc import PodGarbageCollector
 from reconverge.model.loops.replicaset import ReplicaSetController
 from reconverge.model.loops.scheduler import Scheduler
 from reconverge.model.loops.taint_eviction import TaintEvictionController
-from reconverge.model.machines import Machine, Machines
+from reconverge.model.machines import LocalPod, Machine, Machines
 from reconverge.model.objects import ApiObject, Lease, Node, Pod
-from reconverge.model.persistent import EMPTY, Map
+from reconverge.model.persistent import Map
 from reconverge.model.rules import Rules
-from reconverge.model.store import EMPTY_STORE
+from reconverge.model.store import EMPTY_STORE, Store
 
 
 def standard_control_plane() -> ControlPlane:
@@ -51,24 +51,30 @@ def cluster_of(objects: Iterable[ApiObject], rules: Rules | None = None) -> Clus
     without one (0) are given one.
     """
     rules = rules if rules is not None else Rules()
-    store = EMPTY_STORE
     given = list(objects)
-    highest = max((each.uid for each in given), default=0)
-    store = store.__class__(store.tables, 0, highest + 1)
+    store = Store(EMPTY_STORE.tables, next_uid=max((each.uid for each in given), default=0) + 1)
     for each in sorted(given, key=lambda each: isinstance(each, Pod)):
         new = admit_pod(store, each, rules) if isinstance(each, Pod) else each
         store, _ = store.put(new)
         if isinstance(new, Node) and store.lease(new.name) is None:
             silent = None if new.ready != "Unknown" else -rules.node_monitor_grace
             store, _ = store.put(Lease(name=new.name, renewed_at=silent))
-    machines = Machines(Map({node.name: _machine_of(node) for node in store.nodes()}))
+    machines = Machines(Map({node.name: _machine_of(store, node) for node in store.nodes()}))
     return Cluster(store, machines, {}, 0, rules)
 
 
-def _machine_of(node: Node) -> Machine:
+def _machine_of(store: Store, node: Node) -> Machine:
     """A machine for a Node. One that the API says nothing has been heard of for a while is taken to be down."""
     lost = node.ready == "Unknown"
-    registered = node.with_(uid=0, ready="False", taints=tuple(
-        taint for taint in node.taints if not taint.key.startswith("node.kubernetes.io/")
-    ))
-    return Machine(node.name, node.zone, powered=not lost, pods=EMPTY, registers=registered)
+    taints = tuple(taint for taint in node.taints if not taint.key.startswith("node.kubernetes.io/"))
+    registered = node.with_(uid=0, ready="False", ready_reason="KubeletNotReady", taints=taints)
+    pods = {pod.uid: _local(pod, lost) for pod in store.pods_on(node.name) if not pod.terminal}
+    return Machine(node.name, node.zone, powered=not lost, pods=Map(pods), registers=registered)
+
+
+def _local(pod: Pod, lost: bool) -> LocalPod:
+    """What the machine of a bound pod holds, as far as the pod's status tells."""
+    running = pod.phase == "Running" and not lost and pod.waiting != "CrashLoopBackOff"
+    state = "running" if running else "admitted" if pod.phase == "Pending" else "exited"
+    since = pod.ready_since if pod.ready else pod.created_at
+    return LocalPod(pod.key, pod.uid, pod.spec, state, since, ready=running and pod.ready, restarts=pod.restarts)

@@ -1,0 +1,214 @@
+"""A scenario: a cluster, what may happen to it, which rules it follows, and what is to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from attrs import evolve, field, frozen
+
+from reconverge.checker.start import Placement, settled, started
+from reconverge.checker.world import Allowance, World
+from reconverge.invariants import Invariant, Registry
+from reconverge.invariants.stock import stock
+from reconverge.loading import Loaded, LoadError, load, nearest, parse_pools
+from reconverge.model.control_plane import ControlPlane
+from reconverge.model.events import EVENTS, Event
+from reconverge.model.objects import ApiObject, Node, Pod
+from reconverge.model.rules import Rules
+from reconverge.model.standard import standard_control_plane
+
+DEFAULT_NODES = "3x4cpu,16Gi@a,b,c"
+"""The nodes that are assumed when nothing describes any."""
+
+DEFAULT_EVENTS = 2
+DEFAULT_DEVIATIONS = 1
+
+Start = Literal["settled", "empty", "as-is"]
+
+
+class ScenarioError(LoadError):
+    """A scenario that cannot be used; one line with file:line and a suggestion, like all input errors."""
+
+
+@frozen
+class Expected:
+    """An invariant that a scenario names, for one object or (object "") for all."""
+
+    invariant: str
+    object: str = ""
+
+    def covers(self, invariant: str, object_: str) -> bool:
+        """Whether a verdict is one that is meant."""
+        return self.invariant == invariant and self.object in ("", object_)
+
+    def __str__(self) -> str:
+        return f"{self.invariant} of {self.object}" if self.object else self.invariant
+
+
+@frozen
+class Scenario:
+    """Everything that a check needs. Build one with `from_manifests`, `from_file` or `from_document`."""
+
+    name: str
+    objects: tuple[ApiObject, ...]
+    rules: Rules = Rules()
+    start: Start = "settled"
+    placement: Placement = field(factory=dict)
+    steps: tuple[Event, ...] = ()
+    allowances: tuple[Allowance, ...] | None = None
+    """What may happen freely; None for every kind that makes sense for what is there."""
+    events: int = DEFAULT_EVENTS
+    deviations: int = DEFAULT_DEVIATIONS
+    only: tuple[Expected, ...] = ()
+    skip: tuple[str, ...] = ()
+    extra: tuple[Invariant, ...] = ()
+    expect: tuple[Expected, ...] | None = None
+    """What is expected to be violated, exactly; None if the scenario expects nothing in particular."""
+    document: Mapping[str, Any] = field(factory=dict, repr=False)
+    """The scenario as plain data with its objects inline: what a trace keeps to be replayed."""
+    loaded: Loaded | None = field(default=None, repr=False)
+    warnings: tuple[str, ...] = ()
+    file: str = ""
+    bounds_given: bool = False
+    """Whether the numbers of events and deviations were asked for; if not, as much is explored as fits."""
+
+    @classmethod
+    def from_manifests(
+        cls,
+        paths: Sequence[str | Path],
+        *,
+        nodes: str | None = None,
+        stdin: str | None = None,
+        kubernetes: str | None = None,
+        may: Mapping[str, Any] | None = None,
+        events: int | None = None,
+        deviations: int | None = None,
+        only: Sequence[str] = (),
+        skip: Sequence[str] = (),
+        invariants: Sequence[str | Path] = (),
+        name: str = "",
+    ) -> Scenario:
+        """A scenario of manifests or a dump. Raises LoadError for input that cannot be used.
+
+        Without `nodes`, and without Node objects among the manifests, three nodes in three zones are assumed.
+        """
+        from reconverge.checker.scenario_file import manifests_document, scenario_from
+
+        loaded = load(list(paths), stdin)
+        document = manifests_document(
+            name or _name_of(paths), loaded, nodes=nodes, kubernetes=kubernetes, may=may, events=events,
+            deviations=deviations, only=only, skip=skip, invariants=invariants,
+        )  # fmt: skip
+        scenario = scenario_from(document, loaded=loaded)
+        return evolve(scenario, warnings=(*scenario.warnings, *_assumptions(loaded, nodes)))
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Scenario:
+        """The scenario of a `*.scenario.yaml` file. Raises LoadError for one that cannot be used."""
+        from reconverge.checker.scenario_file import read_scenario
+
+        return read_scenario(Path(path))
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any], folder: Path | None = None) -> Scenario:
+        """The scenario of plain data, as a trace keeps it. Raises LoadError for one that cannot be used."""
+        from reconverge.checker.scenario_file import scenario_from
+
+        return scenario_from(document, folder=folder)
+
+    # What a check uses ---------------------------------------------------------------------------------------
+
+    def invariants(self) -> tuple[Invariant, ...]:
+        """The invariants to be judged. Raises ScenarioError for an id that does not exist."""
+        registry = self.registry()
+        named = [each.invariant for each in (*self.only, *(self.expect or ()))]
+        for id_ in (*named, *self.skip):
+            require_known(id_, registry, self.file)
+        wanted = {each.invariant for each in self.only}
+        expected = {each.invariant for each in self.expect or ()}
+        return tuple(
+            each
+            for each in registry
+            if (each.id in wanted if wanted else each.default or each.id in expected) and each.id not in self.skip
+        )
+
+    def registry(self) -> Registry:
+        """The stock invariants and the scenario's own. Raises ScenarioError for an id that is taken."""
+        try:
+            return stock().extended(self.extra)
+        except ValueError as error:
+            raise ScenarioError(str(error), self.file) from None
+
+    def scopes(self) -> dict[str, frozenset[str]]:
+        """By invariant id: the objects to which `check` narrows it."""
+        scopes: dict[str, frozenset[str]] = {}
+        for id_ in {each.invariant for each in self.only}:
+            objects = frozenset(each.object for each in self.only if each.invariant == id_)
+            if "" not in objects:
+                scopes[id_] = objects
+        return scopes
+
+    def world(self, plane: ControlPlane | None = None, *, symmetry: bool = True) -> World:
+        """The model to be checked."""
+        plane = plane if plane is not None else standard_control_plane()
+        cluster = started(plane, self.objects, self.rules)
+        if self.start == "settled":
+            rested = settled(plane, cluster, self.placement)
+            cluster = rested if rested is not None else cluster
+        allowances = self.allowances if self.allowances is not None else self.ordinary()
+        return World(
+            self.name, plane, cluster, self.invariants(), allowances, self.steps, self.scopes(), symmetry
+        )
+
+    def ordinary(self) -> tuple[Allowance, ...]:
+        """Every kind of event that makes sense for what is there, without limit of its own."""
+        zones = {node.zone for node in self.objects if isinstance(node, Node) and node.zone}
+        kinds = {each.kind for each in self.objects}
+        names = ["node-crash", "node-recover", "drain", "uncordon"]
+        if len(zones) > 1:
+            names += ["zone-outage", "zone-recover"]
+        if kinds & {"Deployment", "StatefulSet", "DaemonSet"}:
+            names.append("rollout")
+        if kinds & {"Deployment", "StatefulSet", "ReplicaSet"}:
+            names.append("scale")
+        return tuple(Allowance(name) for name in names)
+
+
+def require_known(id_: str, registry: Registry, where: str = "") -> None:
+    """Raises ScenarioError with the nearest id if there is no such invariant."""
+    if id_ not in registry:
+        close = nearest(id_, registry.ids())
+        raise ScenarioError(f'there is no invariant "{id_}"', where, f'"{close}"' if close else "")
+
+
+def require_event(name: str, where: str = "") -> None:
+    """Raises ScenarioError with the nearest name if there is no such event."""
+    if name not in EVENTS:
+        close = nearest(name, EVENTS)
+        raise ScenarioError(f'there is no event "{name}"', where, f'"{close}"' if close else "")
+
+
+def _name_of(paths: Sequence[str | Path]) -> str:
+    if len(paths) != 1 or str(paths[0]) == "-":
+        return "manifests"
+    path = Path(paths[0])
+    return path.stem if path.suffix else (path.name or path.resolve().name)
+
+
+def _assumptions(loaded: Loaded, nodes: str | None) -> list[str]:
+    if nodes is None and not any(isinstance(each, Node) for each in loaded.objects):
+        pool = parse_pools(DEFAULT_NODES)[0]
+        return [
+            f"no nodes are described: {pool.count} of 4 CPU and 16Gi in zones {', '.join(pool.zones)} are assumed "
+            f"(--nodes {DEFAULT_NODES})"
+        ]
+    return []
+
+
+def stands_as_is(objects: Sequence[ApiObject]) -> bool:
+    """Whether the objects are a dump that says where its pods run."""
+    return any(isinstance(each, Pod) and each.node is not None for each in objects)
+
+

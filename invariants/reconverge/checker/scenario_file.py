@@ -1,0 +1,270 @@
+"""Scenario files: `apiVersion: reconverge/v1alpha1, kind: Scenario`, read with file:line for every mistake."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve
+
+from reconverge.checker.event_words import argument_values, event_class, event_from
+from reconverge.checker.rollout_templates import changed_template
+from reconverge.checker.scenario import (
+    DEFAULT_DEVIATIONS,
+    DEFAULT_EVENTS,
+    DEFAULT_NODES,
+    Expected,
+    Scenario,
+    ScenarioError,
+    require_known,
+    stands_as_is,
+)
+from reconverge.checker.user_invariants import load_invariants
+from reconverge.checker.world import Allowance
+from reconverge.loading import Fields, Loaded, LoadError, load, load_documents, node_pool, parse_document_text, parse_pools
+from reconverge.model.events import Event, RollOut
+from reconverge.model.objects import ApiObject, Node
+from reconverge.model.rules import DEFAULT_VERSION, Rules
+
+API_VERSION = "reconverge/v1alpha1"
+SPEC = (
+    "kubernetes", "rules", "manifests", "objects", "nodePools", "start", "placement", "loops", "invariants", "steps",
+    "may", "events", "deviations", "check", "skip", "expect",
+)  # fmt: skip
+SWITCHES = {"evict-unready-pods": ("evict_unready_pods", ("healthy-budget", "budget-always"))}
+"""Single rules that a scenario may switch: the field of Rules, and its values."""
+
+
+def read_scenario(path: Path) -> Scenario:
+    """The scenario of a file. Raises LoadError."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ScenarioError(error.strerror or "cannot be read", str(path)) from None
+    except UnicodeDecodeError:
+        raise ScenarioError("is not UTF-8 text", str(path)) from None
+    fields = parse_document_text(text, str(path))
+    return evolve(_scenario(fields, path.parent, None), file=str(path))
+
+
+def scenario_from(
+    document: Mapping[str, Any], *, folder: Path | None = None, loaded: Loaded | None = None
+) -> Scenario:
+    """The scenario of plain data; `loaded` are its objects if they have been read already. Raises LoadError."""
+    name = str(document.get("metadata", {}).get("name", "scenario"))
+    return _scenario(parse_document_text(json.dumps(document), name), folder, loaded)
+
+
+def manifests_document(
+    name: str,
+    loaded: Loaded,
+    *,
+    nodes: str | None,
+    kubernetes: str | None,
+    may: Mapping[str, Any] | None,
+    events: int | None,
+    deviations: int | None,
+    only: Sequence[str],
+    skip: Sequence[str],
+    invariants: Sequence[str | Path],
+) -> dict[str, Any]:
+    """The scenario document that stands for some manifests and options."""
+    spec: dict[str, Any] = {"kubernetes": kubernetes or DEFAULT_VERSION}
+    spec["objects"] = [document.value for document in loaded.raw]
+    has_nodes = any(isinstance(each, Node) for each in loaded.objects)
+    if nodes is not None or not has_nodes:
+        spec["nodePools"] = [_pool_document(pool) for pool in parse_pools(nodes or DEFAULT_NODES)]
+    optional = {
+        "may": dict(may) if may is not None else None,
+        "events": events,
+        "deviations": deviations,
+        "check": list(only) or None,
+        "skip": list(skip) or None,
+        "invariants": [str(path) for path in invariants] or None,
+    }
+    spec.update({key: value for key, value in optional.items() if value is not None})
+    return {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": {"name": name}, "spec": spec}
+
+
+def _pool_document(pool: Any) -> dict[str, Any]:
+    resources = pool.allocatable.resources
+    allocatable: dict[str, Any] = {
+        "cpu": f"{resources.cpu}m", "memory": str(resources.memory), "pods": pool.allocatable.pods,
+    }  # fmt: skip
+    if resources.ephemeral_storage:
+        allocatable["ephemeral-storage"] = str(resources.ephemeral_storage)
+    allocatable.update({resource: str(amount) for resource, amount in resources.extended})
+    return {
+        "name": pool.name, "count": pool.count, "min": pool.minimum, "max": pool.maximum, "zones": list(pool.zones),
+        "allocatable": allocatable, "labels": dict(pool.labels), "taints": [str(taint) for taint in pool.taints],
+    }  # fmt: skip
+
+
+# Reading -----------------------------------------------------------------------------------------------------
+
+
+def _scenario(top: Fields, folder: Path | None, loaded: Loaded | None) -> Scenario:
+    top.only("apiVersion", "kind", "metadata", "spec")
+    top.choice("apiVersion", (API_VERSION,))
+    top.choice("kind", ("Scenario",))
+    name = top.child("metadata").only("name", "labels", "annotations").required_text("name")
+    spec = top.child("spec").only(*SPEC)
+    if spec.names() and "loops" in spec:
+        for loop in spec.child("loops").names():
+            raise spec.child("loops").error("is no optional loop that this version has", loop)
+    loaded = loaded if loaded is not None else _objects(spec, folder)
+    objects = (*_pool_nodes(spec), *loaded.objects)
+    if not any(isinstance(each, Node) for each in objects):
+        raise spec.error("has no nodes: give nodePools, or Node objects among the manifests")
+    rules = _rules(spec)
+    extra = tuple(load_invariants((folder or Path()) / each for each in spec.texts("invariants")))
+    scenario = Scenario(
+        name=name,
+        objects=objects,
+        rules=rules,
+        start=_start(spec, objects),
+        placement={key: spec.child("placement").texts(key) for key in spec.child("placement").names()},
+        steps=_steps(spec, loaded),
+        allowances=_allowances(spec, loaded) if "may" in spec else (() if "steps" in spec else None),
+        events=spec.integer("events", DEFAULT_EVENTS),
+        deviations=spec.integer("deviations", DEFAULT_DEVIATIONS),
+        only=_named(spec, "check"),
+        skip=spec.texts("skip"),
+        extra=extra,
+        expect=_expected(spec),
+        document=_inline(top, spec, loaded),
+        loaded=loaded,
+        file="",
+        bounds_given="events" in spec or "deviations" in spec,
+    )
+    _check_ids(scenario, spec)
+    return scenario
+
+
+def _objects(spec: Fields, folder: Path | None) -> Loaded:
+    """What the scenario's manifests and inline objects hold together."""
+    base = folder or Path()
+    paths = []
+    for index, each in enumerate(spec.texts("manifests")):
+        if not (base / each).exists():
+            raise LoadError(f'there is no manifest "{each}"', spec.reader.document.where(("spec", "manifests", index)))
+        paths.append(base / each)
+    inline = load_documents(spec.documents("objects"))
+    if not paths:
+        return inline
+    from_files = load(paths)
+    return evolve(
+        from_files,
+        objects=(*from_files.objects, *inline.objects),
+        raw=(*from_files.raw, *inline.raw),
+        accounting=from_files.accounting + inline.accounting,
+        notes=(*from_files.notes, *inline.notes),
+        skipped=from_files.skipped + inline.skipped,
+        pod_makers=(*from_files.pod_makers, *inline.pod_makers),
+    )
+
+
+def _pool_nodes(spec: Fields) -> list[Node]:
+    return [node for pool in spec.children("nodePools") for node in node_pool(pool).nodes]
+
+
+def _rules(spec: Fields) -> Rules:
+    version = spec.text("kubernetes", DEFAULT_VERSION)
+    try:
+        rules = Rules.for_version(version)
+    except ValueError as error:
+        raise ScenarioError(str(error), spec.where("kubernetes")) from None
+    switches = spec.child("rules").only(*SWITCHES)
+    changes = {SWITCHES[word][0]: switches.choice(word, SWITCHES[word][1]) for word in switches.names()}
+    return rules.with_(**changes) if changes else rules
+
+
+def _start(spec: Fields, objects: Sequence[ApiObject]) -> Any:
+    default = "as-is" if stands_as_is(objects) else "settled"
+    return spec.choice("start", ("settled", "empty", "as-is"), default)
+
+
+def _steps(spec: Fields, loaded: Loaded) -> tuple[Event, ...]:
+    steps = []
+    for step in spec.children("steps"):
+        names = step.names() or list(step.value)
+        if len(names) != 1:
+            raise step.error(f"must be one event with its arguments, not {len(names)}")
+        name = names[0]
+        arguments = step.child(name)
+        event = event_from(name, arguments, step) if "set" not in arguments else _changed(step, name, loaded)
+        steps.append(event)
+    return tuple(steps)
+
+
+def _changed(step: Fields, name: str, loaded: Loaded) -> Event:
+    """A rollout that sets fields of the template."""
+    arguments = step.child(name)
+    kind = event_class(name, step)
+    if kind is not RollOut:
+        raise arguments.error("belongs to rollout only", "set")
+    values = argument_values(kind, arguments, extra=("set",))
+    template = changed_template(arguments, values.get("workload", ""), loaded)
+    return RollOut(values["workload"], values.get("behaviour", ""), template)
+
+
+def _allowances(spec: Fields, loaded: Loaded) -> tuple[Allowance, ...]:
+    may = spec.child("may")
+    allowances = []
+    for name in may.names():
+        kind = event_class(name, may)
+        raw = may.raw(name)
+        if not isinstance(raw, dict):
+            allowances.append(Allowance(name, may.integer(name, 1)))
+            continue
+        arguments = may.child(name)
+        options = argument_values(kind, arguments, extra=("times", "set"))
+        if "set" in arguments:
+            options["template"] = changed_template(arguments, options.get("workload", ""), loaded)
+        allowances.append(Allowance(name, arguments.optional_integer("times"), options))
+    return tuple(allowances)
+
+
+def _named(spec: Fields, key: str) -> tuple[Expected, ...]:
+    """A list of invariant ids; a mapping scopes an id to an object."""
+    named = []
+    for index, each in enumerate(spec.items(key)):
+        if isinstance(each, str):
+            named.append(Expected(each))
+        elif isinstance(each, dict) and len(each) == 1 and all(isinstance(part, str) for part in (*each, *each.values())):
+            named.extend(Expected(id_, object_) for id_, object_ in each.items())
+        else:
+            raise ScenarioError(
+                f"{spec.name(key)}[{index}] must be an invariant's id, or one id with an object",
+                spec.reader.document.where((*spec.path, key, index)),
+            )
+    return tuple(named)
+
+
+def _expected(spec: Fields) -> tuple[Expected, ...] | None:
+    if "expect" not in spec:
+        return None
+    return _named(spec.child("expect").only("violated"), "violated")
+
+
+def _check_ids(scenario: Scenario, spec: Fields) -> None:
+    registry = scenario.registry()
+    for key, named in (("check", scenario.only), ("expect", scenario.expect or ())):
+        for each in named:
+            require_known(each.invariant, registry, spec.where(key))
+    for id_ in scenario.skip:
+        require_known(id_, registry, spec.where("skip"))
+
+
+def _inline(top: Fields, spec: Fields, loaded: Loaded) -> dict[str, Any]:
+    """The scenario with its manifests inline, as plain data."""
+    kept = {key: spec.raw(key) for key in SPEC if key in spec and key not in ("manifests", "objects")}
+    kept["objects"] = [document.value for document in loaded.raw]
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Scenario",
+        "metadata": {"name": top.child("metadata").text("name")},
+        "spec": kept,
+    }

@@ -1,0 +1,63 @@
+"""Building the cluster from which a check starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from reconverge.checker.rest import RestDetector
+from reconverge.checker.schedule import Taken
+from reconverge.model.action import Bind
+from reconverge.model.cluster import Cluster
+from reconverge.model.control_plane import ControlPlane, Move, Read, Wait
+from reconverge.model.loop import Plan
+from reconverge.model.naming import workload_of
+from reconverge.model.objects import ApiObject
+from reconverge.model.rules import Rules
+from reconverge.model.standard import cluster_of
+from reconverge.model.value import Seconds
+
+SETTLED_FOR: Seconds = 4400
+"""How long a settled start has been at rest: more than any timer looks back, and, in the logarithmic buckets in which
+ages are compared (2^42 ns = 4398 s), with as much time again before the next bucket."""
+
+Placement = Mapping[str, tuple[str, ...]]
+"""By workload reference: the nodes of its pods, in order of creation."""
+
+
+def started(plane: ControlPlane, objects: Iterable[ApiObject], rules: Rules) -> Cluster:
+    """A cluster in which the objects have just been created (or stand as a dump shows them) and all loops start."""
+    return plane.start(cluster_of(objects, rules))
+
+
+def settled(plane: ControlPlane, cluster: Cluster, placement: Placement | None = None) -> Cluster | None:
+    """The cluster after it has come to rest and rested for a while; None if it does not come to rest."""
+    detector = RestDetector(plane, cluster)
+    left = {name: list(nodes) for name, nodes in (placement or {}).items()}
+    while (move := plane.next(cluster)) is not None:
+        before = cluster
+        cluster = _step(plane, cluster, move, left)
+        if detector.look(Taken(move, before, cluster)) is not None:
+            return None
+    return plane.wait(cluster, cluster.now + SETTLED_FOR)
+
+
+def _step(plane: ControlPlane, cluster: Cluster, move: Move, left: dict[str, list[str]]) -> Cluster:
+    if isinstance(move, Wait):
+        return plane.wait(cluster, move.until)
+    if not isinstance(move, Read):
+        return plane.write(cluster, move).cluster
+    plan = plane.plans(cluster, move)[0]
+    if left and move.loop == "scheduler":
+        plan = _placed(cluster, move.key, plan, left)
+    return plane.begin(cluster, move, plan)
+
+
+def _placed(cluster: Cluster, key: str, plan: Plan[object], left: dict[str, list[str]]) -> Plan[object]:
+    """The plan with the node that the placement names for the pod, if it names one."""
+    pod = cluster.store.pod(key)
+    workload = workload_of(cluster.store, pod) if pod is not None else None
+    nodes = left.get(workload.reference) if workload is not None else None
+    if pod is None or pod.node is not None or not nodes or not plan.actions:
+        return plan
+    node = nodes.pop(0)
+    return plan.with_(actions=(Bind(pod.key, pod.uid, node, "placed there by the scenario"),), choice=node)
