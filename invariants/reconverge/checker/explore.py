@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from reconverge.checker.judge import Found, Judge
 from reconverge.checker.result import Bounds
-from reconverge.checker.runner import Play, quiet_run, settle
+from reconverge.checker.runner import Observer, Play, Rested, quiet_run, run, settle
 from reconverge.checker.schedule import Course, Deviation, Interruption, OutOfTurn, Taken, Tie
 from reconverge.checker.world import World
 from reconverge.invariants import Quiet, Situation, Step
@@ -141,30 +141,22 @@ class Explorer:
     def _start(self) -> Place | None:
         """The start with the fixed prefix played; None if it does not come to rest."""
         plays = tuple(Play(event) for event in self.world.prefix)
-        place = Place(self.world.start)
-        if not plays:
-            rested = quiet_run(self.world.plane, place.cluster, Course(), lambda taken: False)
-            situation = Situation(rested.cluster, (), rested.cluster)
-            self._note(self.judge.situation(situation), ())
-            self._note(
-                self.judge.quiet(Quiet(situation, situation, rested.outcome, rested.repeating)), ()
-            )
-            return Place(rested.cluster) if rested.outcome == "rest" else None
-        return self._play_prefix(plays)
-
-    def _play_prefix(self, plays: tuple[Play, ...]) -> Place | None:
-        from reconverge.checker.runner import run
-
-        result = run(self.world, plays, self.judge)
+        observer = Observer(taken=self._count)
+        result = run(self.world, plays, self.judge, observer=observer)
         for count, found in result.found:
             self._note([found], plays[:count])
         self.transitions += len(result.plays)
-        for play in result.plays:
-            self.events[play.event.name] += 1
+        self.events.update(play.event.name for play in result.plays)
         rested = result.rested
         if rested is None or rested.outcome != "rest":
+            self.unfinished += rested is None or rested.outcome == "unfinished"
             return None
         return Place(result.cluster, result.plays)
+
+    def _count(self, taken: Taken) -> None:
+        self.steps += 1
+        if taken.changes:
+            self.actions[f"{taken.move.loop} {type(taken.action).__name__}"] += 1  # type: ignore[union-attr]
 
     def _depth(self, place: Place) -> int:
         return len(place.plays) - len(self.world.prefix)
@@ -214,10 +206,14 @@ class Explorer:
         )
         watch = _Watch(self, place, event, deviations, plays, events)
         rested = settle(plane, struck, Course.of(deviations), watch)
-        self._end(place, struck, plays, events, rested, deviations)
+        self._end(place, struck, plays, rested, deviations)
 
-    def _end(self, place, struck, plays, events, rested, deviations) -> None:  # type: ignore[no-untyped-def]
+    def _end(
+        self, place: Place, struck: Cluster, plays: tuple[Play, ...], rested: Rested, deviations: tuple[Deviation, ...]
+    ) -> None:
+        """Judges the end of a stretch, and keeps the state it rests in."""
         start = self.world.start
+        events = tuple(play.event for play in plays)
         final = rested
         if rested.outcome == "rest" and any(state.paused for state in rested.cluster.loops.values()):
             final = quiet_run(self.world.plane, rested.cluster, Course(), lambda taken: False)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
-from attrs import field, frozen
+from attrs import frozen
 
 from reconverge.checker.judge import Found, Judge
 from reconverge.checker.rest import RestDetector
@@ -116,117 +116,124 @@ class Observer:
 NOBODY = Observer()
 
 
-def run(
-    world: World,
-    plays: Sequence[Play],
-    judge: Judge,
-    *,
-    until: str | None = None,
-    observer: Observer = NOBODY,
-    every_rest: bool = False,
-) -> Run:
-    """Plays a sequence from the world's start; events that are not enabled are left out.
+class Player:
+    """Plays one sequence of events from the world's start, one stretch at a time, and judges along it.
 
-    Stops as soon as the invariant with the id `until` is broken. `every_rest` judges the quiet run after each event,
-    not only the last one.
+    `until` is the id of the invariant at whose violation the run stops, None for never.
     """
-    return _Runner(world, judge, until, observer, every_rest).play(plays)
 
+    def __init__(self, world: World, judge: Judge, *, until: str | None = None, observer: Observer = NOBODY) -> None:
+        self.world = world
+        self.judge = judge
+        self.until = until
+        self.observer = observer
+        self.start = world.start
+        self.cluster = world.start
+        self.plays: tuple[Play, ...] = ()
+        self.found: list[tuple[int, Found]] = []
+        self.rested: Rested | None = None
+        self._struck = world.start
 
-@frozen
-class _Runner:
-    world: World
-    judge: Judge
-    until: str | None
-    observer: Observer
-    every_rest: bool
-    found: list[tuple[int, Found]] = field(factory=list)
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events so far."""
+        return tuple(play.event for play in self.plays)
 
-    def play(self, plays: Sequence[Play]) -> Run:
-        cluster = self.world.start
-        start = cluster
-        events: tuple[Event, ...] = ()
-        made: list[Play] = []
-        rested: Rested | None = None
-        for play, following in _with_next(plays):
-            if not play.event.enabled(cluster):
-                continue
-            try:
-                struck = self._strike(cluster, play.event)
-            except ApiError:
-                continue
-            events = (*events, play.event)
-            made.append(play)
-            before = Situation(struck.before, events[:-1], start)
-            after = Situation(struck.after, events, start)
-            self._note(len(made), self.judge.step(Step(before, after, "environment", struck.changes, play.event)))
-            if self._done():
-                return Run(tuple(made), tuple(self.found), None, struck.after)
-            course = _course(play, following, struck.after)
-            rested = self._settle(struck.after, course, events, start, len(made), following is None)
-            cluster = rested.cluster
-            if self._done():
-                return Run(tuple(made), tuple(self.found), rested, cluster)
-            if following is None or (self.every_rest and course.stop_after is None and course.horizon is None):
-                self._judge_end(struck.after, rested, events, start, len(made))
-                if self._done():
-                    break
-        if not made:
-            rested = self._settle(cluster, Course(), events, start, 0, True)
-            cluster = rested.cluster
-            self._judge_end(start, rested, events, start, 0)
-        return Run(tuple(made), tuple(self.found), rested, cluster)
+    @property
+    def done(self) -> bool:
+        """Whether the invariant that it looks for is broken."""
+        return self.until is not None and any(each.invariant.id == self.until for _, each in self.found)
 
-    def _strike(self, cluster: Cluster, event: Event) -> Struck:
-        after, changes = self.world.plane.strike(cluster, event)
-        struck = Struck(event, cluster, after, changes)
-        if self.observer.struck is not None:
-            self.observer.struck(struck)
-        return struck
-
-    def _settle(
-        self, cluster: Cluster, course: Course, events: tuple[Event, ...], start: Cluster, count: int, last: bool
-    ) -> Rested:
-        def watch(taken: Taken) -> bool:
-            if self.observer.taken is not None:
-                self.observer.taken(taken)
-            if taken.changes:
-                before = Situation(taken.before, events, start)
-                after = Situation(taken.after, events, start)
-                actor = taken.move.loop  # type: ignore[union-attr]
-                self._note(count, self.judge.step(Step(before, after, actor, taken.changes, None, taken.action)))
-                return self._done()
+    def strike(self, play: Play) -> bool:
+        """Makes the event happen; False if it is not enabled or the API refuses it."""
+        if not play.event.enabled(self.cluster):
             return False
-
-        rested = (quiet_run if last else settle)(self.world.plane, cluster, course, watch)
-        if self.observer.rested is not None and not self._done():
-            self.observer.rested(rested)
-        return rested
-
-    def _judge_end(
-        self, before: Cluster, rested: Rested, events: tuple[Event, ...], start: Cluster, count: int
-    ) -> None:
-        quiet = Quiet(
-            Situation(before, events, start),
-            Situation(rested.cluster, events, start),
-            rested.outcome,
-            rested.repeating,
+        try:
+            after, changes = self.world.plane.strike(self.cluster, play.event)
+        except ApiError:
+            return False
+        before, self.cluster, self._struck = self.cluster, after, after
+        if self.observer.struck is not None:
+            self.observer.struck(Struck(play.event, before, after, changes))
+        step = Step(
+            Situation(before, self.events, self.start),
+            Situation(after, (*self.events, play.event), self.start),
+            "environment",
+            changes,
+            play.event,
         )
-        self._note(count, self.judge.quiet(quiet))
+        self.plays = (*self.plays, play)
+        self._note(self.judge.step(step))
+        return True
 
-    def _note(self, count: int, found: list[Found]) -> None:
+    def settle(self, course: Course, *, last: bool) -> None:
+        """Runs the stretch that follows; the last one is the quiet run."""
+        if self.done:
+            return
+        self.rested = (quiet_run if last else settle)(self.world.plane, self.cluster, course, self._watch)
+        self.cluster = self.rested.cluster
+        if self.observer.rested is not None and not self.done:
+            self.observer.rested(self.rested)
+
+    def _watch(self, taken: Taken) -> bool:
+        if self.observer.taken is not None:
+            self.observer.taken(taken)
+        if not taken.changes:
+            return False
+        before = Situation(taken.before, self.events, self.start)
+        after = Situation(taken.after, self.events, self.start)
+        actor = taken.move.loop  # type: ignore[union-attr]
+        self._note(self.judge.step(Step(before, after, actor, taken.changes, None, taken.action)))
+        return self.done
+
+    def judge_end(self) -> None:
+        """Judges what is promised for the end of the quiet run."""
+        if self.rested is None or self.done or self.rested.outcome == "unfinished":
+            return
+        quiet = Quiet(
+            Situation(self._struck, self.events, self.start),
+            Situation(self.rested.cluster, self.events, self.start),
+            self.rested.outcome,
+            self.rested.repeating,
+        )
+        self._note(self.judge.quiet(quiet))
+
+    def judge_start(self) -> None:
+        """Judges what always holds in the situation as it is, from scratch."""
+        self._note(self.judge.situation(Situation(self.cluster, (), None)))
+
+    def _note(self, found: list[Found]) -> None:
         for each in found:
-            self.found.append((count, each))
+            self.found.append((len(self.plays), each))
             if self.observer.found is not None:
                 self.observer.found(each)
 
-    def _done(self) -> bool:
-        return self.until is not None and any(each.invariant.id == self.until for _, each in self.found)
+    def result(self) -> Run:
+        """What has come of it so far."""
+        return Run(self.plays, tuple(self.found), self.rested, self.cluster)
 
 
-def _with_next(plays: Sequence[Play]) -> Iterator[tuple[Play, Play | None]]:
+def run(
+    world: World, plays: Sequence[Play], judge: Judge, *, until: str | None = None, observer: Observer = NOBODY
+) -> Run:
+    """Plays a sequence from the world's start; events that are not enabled are left out.
+
+    Stops as soon as the invariant with the id `until` is broken. An empty sequence is the start's own quiet run.
+    """
+    player = Player(world, judge, until=until, observer=observer)
+    if not plays:
+        player.judge_start()
     for place, play in enumerate(plays):
-        yield play, plays[place + 1] if place + 1 < len(plays) else None
+        following = plays[place + 1] if place + 1 < len(plays) else None
+        if not player.strike(play):
+            continue
+        player.settle(_course(play, following, player.cluster), last=following is None)
+        if player.done:
+            break
+    if not player.plays:
+        player.settle(Course(), last=True)
+    player.judge_end()
+    return player.result()
 
 
 def _course(play: Play, following: Play | None, cluster: Cluster) -> Course:
@@ -240,5 +247,3 @@ def _course(play: Play, following: Play | None, cluster: Cluster) -> Course:
     if isinstance(play.event, TimePasses) and following is not None:
         return Course.of(deviations, horizon=cluster.now + play.event.seconds)
     return Course.of(deviations)
-
-

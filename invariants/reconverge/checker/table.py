@@ -1,0 +1,67 @@
+"""The resilience table: what each kind of event does to each workload."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from reconverge.checker.result import Cell, Status
+from reconverge.checker.world import World
+from reconverge.model.naming import resolve, workload_of, workloads
+from reconverge.model.objects import Pod
+from reconverge.model.store import Store
+
+if TYPE_CHECKING:
+    from reconverge.checker.check import Finding
+
+CLUSTER = "cluster"
+"""The row of violations that belong to no single workload."""
+
+
+def resilience_table(
+    world: World, events: Counter[str], groups: list[list[Finding]], conclusive: bool
+) -> tuple[Cell, ...]:
+    """One cell per workload and kind of event that happened; a violated one names its traces."""
+    store = world.start.store
+    rows = [each.reference for each in workloads(store)]
+    kinds = list(dict.fromkeys([*(a.event for a in world.allowances), *(event.name for event in world.prefix)]))
+    broken: dict[tuple[str, str], dict[int, None]] = {}
+    for number, group in enumerate(groups):
+        for finding in group:
+            names = {play.event.name for play in finding.plays} or {"start"}
+            for row in concerned(store, finding):
+                for name in sorted(names):
+                    broken.setdefault((row, name), {})[number] = None
+    columns = [name for name in kinds if events.get(name)]
+    if any(name == "start" for _, name in broken):
+        columns = ["start", *columns]
+    if any(row == CLUSTER for row, _ in broken):
+        rows.append(CLUSTER)
+    held: Status = "held" if conclusive else "inconclusive"
+    return tuple(
+        Cell(row, name, "violated" if (row, name) in broken else held, tuple(broken.get((row, name), ())))
+        for row in rows
+        for name in columns
+    )
+
+
+def concerned(store: Store, finding: Finding) -> list[str]:
+    """The workloads that a violation is about: its object, or those behind it, or the cluster."""
+    name = finding.found.violation.object
+    found = resolve(store, name) if name else None
+    if found is not None and found.kind == "Pod":
+        found = workload_of(store, found)
+    if found is None:
+        return [CLUSTER]
+    selector = getattr(found, "selector", None)
+    if found.kind in ("Service", "PodDisruptionBudget"):
+        behind = {_reference(store, pod) for pod in store.pods_matching(found.namespace, selector)}
+        return sorted(each for each in behind if each) or [CLUSTER]
+    if found.kind == "Node":
+        return [CLUSTER]
+    return [found.reference]
+
+
+def _reference(store: Store, pod: Pod) -> str:
+    workload = workload_of(store, pod)
+    return workload.reference if workload is not None else ""
