@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from reconverge.checker.judge import Found, Judge
 from reconverge.checker.result import Bounds
-from reconverge.checker.runner import Observer, Play, Rested, quiet_run, run, settle
+from reconverge.checker.runner import Observer, Play, Rested, hindered, quiet_run, run, settle
 from reconverge.checker.schedule import Course, Deviation, Interruption, OutOfTurn, Taken, Tie
 from reconverge.checker.world import World
 from reconverge.invariants import Quiet, Situation, Step
@@ -215,7 +215,7 @@ class Explorer:
         start = self.world.start
         events = tuple(play.event for play in plays)
         final = rested
-        if rested.outcome == "rest" and any(state.paused for state in rested.cluster.loops.values()):
+        if rested.outcome == "rest" and hindered(rested.cluster):
             final = quiet_run(self.world.plane, rested.cluster, Course(), lambda taken: False)
         if final.outcome == "unfinished":
             self.unfinished += 1

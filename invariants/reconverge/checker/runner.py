@@ -16,7 +16,7 @@ from reconverge.model.action import Action
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane
 from reconverge.model.errors import ApiError
-from reconverge.model.events import Event, LoopResumes, TimePasses
+from reconverge.model.events import Event, LoopResumes, TimePasses, WatchCatchesUp
 from reconverge.model.store import Change
 
 
@@ -77,18 +77,25 @@ def settle(
 
 
 def quiet_run(plane: ControlPlane, cluster: Cluster, course: Course, watch: Watcher) -> Rested:
-    """The stretch after the last event: as `settle`, and in the end paused loops go on and it settles again."""
+    """The stretch after the last event: as `settle`, and in the end hindered loops recover and it settles again."""
     rested = settle(plane, cluster, course, watch)
-    if rested.outcome == "rest" and any(state.paused for state in rested.cluster.loops.values()):
+    if rested.outcome == "rest" and hindered(rested.cluster):
         return settle(plane, revived(plane, rested.cluster), Course(), watch)
     return rested
 
 
+def hindered(cluster: Cluster) -> bool:
+    """Whether a loop is paused or has a stalled watch."""
+    return any(state.paused or state.stalled for state in cluster.loops.values())
+
+
 def revived(plane: ControlPlane, cluster: Cluster) -> Cluster:
-    """The cluster with every paused loop going on: in a quiet run they do in the end."""
+    """The cluster with paused loops going on and stalled watches caught up: in a quiet run they do in the end."""
     for name in plane.names:
         if cluster.loops[name].paused:
             cluster, _ = plane.strike(cluster, LoopResumes(name))
+        for kind in sorted(cluster.loops[name].stalled):
+            cluster, _ = plane.strike(cluster, WatchCatchesUp(name, kind))
     return cluster
 
 

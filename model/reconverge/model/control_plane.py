@@ -179,7 +179,9 @@ class ControlPlane:
             after, changes = action.apply(cluster)
         except ApiError as error:
             memory = self.by_name[move.loop].failed(state.memory, action, error)
-            queue = state.queue if flight.key in state.serving else {**state.queue, flight.key: None}
+            # With an old view the same pass would fail the same way; what it missed wakes the key when it comes.
+            again = flight.key not in state.serving and not state.stalled
+            queue = {**state.queue, flight.key: None} if again else state.queue
             failed = state.with_(memory=memory, queue=queue, in_flight=None)
             return Written(self._with_loop(cluster, move.loop, failed), action, (), error)
         remaining = InFlight(flight.key, rest) if rest else None
@@ -242,8 +244,33 @@ class ControlPlane:
 
     def strike(self, cluster: Cluster, event: Event) -> tuple[Cluster, tuple[Change, ...]]:
         """The cluster just after an event, its watches delivered, and the changes. Raises ApiError if it is refused."""
-        after, changes = event.apply(self.interrupt(cluster))
-        return self.notify(after, changes), changes
+        return event.strike(self, self.interrupt(cluster))
+
+    def restart(self, cluster: Cluster, loop: str) -> Cluster:
+        """The cluster with a loop started anew: memory, timers and views lost, everything to be looked at."""
+        fresh = self.by_name[loop]
+        reading = self._reading(fresh, cluster, LoopState())
+        state = LoopState(memory=fresh.start(), queue=dict.fromkeys(fresh.relist(reading)))
+        return self._with_state(cluster, loop, state)
+
+    def catch_up(self, cluster: Cluster, loop: str, kind: str) -> Cluster:
+        """The cluster after a stalled watch of a loop has delivered everything that it missed, newest state only."""
+        state = cluster.loops[loop]
+        old = state.stalled[kind].objects
+        now = cluster.store.table(kind).objects
+        stalled = {each: table for each, table in state.stalled.items() if each != kind}
+        cluster = self._with_state(cluster, loop, state.with_(stalled=stalled))
+        for key in sorted({*old, *now}):
+            before, after = old.get(key), now.get(key)
+            if before is not after:
+                cluster = self._deliver(cluster, self.by_name[loop], Change(kind, key, before, after))
+        return cluster
+
+    def _deliver(self, cluster: Cluster, loop: ControlLoop[Any], change: Change) -> Cluster:
+        state = cluster.loops[loop.name]
+        memory, keys = loop.observe(state.memory, change, self._reading(loop, cluster, state))
+        queue = {**state.queue, **{key: None for key in keys if key not in state.serving}}
+        return self._with_state(cluster, loop.name, state.with_(memory=memory, queue=queue))
 
     # Inside --------------------------------------------------------------------------------------------------
 

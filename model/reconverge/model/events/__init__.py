@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reconverge.model.events.base import Event, Options
-from reconverge.model.events.loops import LoopPauses, LoopResumes, TimePasses
+from reconverge.model.events.loops import LoopPauses, LoopRestarts, LoopResumes, TimePasses, WatchCatchesUp, WatchStalls
 from reconverge.model.events.machines import (
     InstanceTerminated,
     KubeletRestarts,
@@ -46,7 +46,8 @@ EVENTS: dict[str, type[Event]] = {
         NodeCrashes, NodeRecovers, NodeReboots, NodePartitioned, NodeDeleted, InstanceTerminated, KubeletRestarts,
         RuntimeHangs, Cordon, Uncordon, Drain, LabelChanges, TaintAdded, TaintRemoved, ZoneFails, ZoneRecovers,
         ControlPlaneCut, Scale, RollOut, RollBack, RolloutPauses, RolloutResumes, ManifestApplied, ObjectDeleted,
-        PodDeleted, PodForceDeleted, ContainerCrashes, PodUnready, PodReady, LoopPauses, LoopResumes, TimePasses,
+        PodDeleted, PodForceDeleted, ContainerCrashes, PodUnready, PodReady, LoopPauses, LoopResumes, LoopRestarts,
+        WatchStalls, WatchCatchesUp, TimePasses,
     )
 }  # fmt: skip
 """Every kind of event by its name."""
@@ -62,6 +63,7 @@ __all__ = [
     "KubeletRestarts",
     "LabelChanges",
     "LoopPauses",
+    "LoopRestarts",
     "LoopResumes",
     "ManifestApplied",
     "NodeCrashes",
@@ -85,6 +87,8 @@ __all__ = [
     "TaintRemoved",
     "TimePasses",
     "Uncordon",
+    "WatchCatchesUp",
+    "WatchStalls",
     "ZoneFails",
     "ZoneRecovers",
 ]

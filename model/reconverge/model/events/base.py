@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import fields, frozen
 
@@ -12,6 +12,9 @@ from reconverge.model.cluster import Cluster
 from reconverge.model.objects import ApiObject
 from reconverge.model.store import Change
 from reconverge.model.value import Value
+
+if TYPE_CHECKING:
+    from reconverge.model.control_plane import ControlPlane
 
 Options = Mapping[str, Any]
 """Arguments that a scenario fixes for an event kind; a list is a choice."""
@@ -37,6 +40,11 @@ class Event(Value):
     def apply(self, cluster: Cluster) -> Written:
         """The cluster just after it, and the changes that watches will deliver."""
         raise NotImplementedError
+
+    def strike(self, plane: ControlPlane, cluster: Cluster) -> Written:
+        """The cluster after the event with its watches delivered. Only events of the loops themselves override it."""
+        after, changes = self.apply(cluster)
+        return plane.notify(after, changes), changes
 
     def describe(self) -> str:
         """A clause for people: "node n1 crashes"."""

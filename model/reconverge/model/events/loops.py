@@ -6,6 +6,7 @@ Source: client-go `tools/leaderelection/leaderelection.go`, `tools/cache/reflect
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
@@ -13,6 +14,9 @@ from reconverge.model.action import Written
 from reconverge.model.cluster import Cluster
 from reconverge.model.events.base import Event, Options, choices
 from reconverge.model.value import Seconds
+
+if TYPE_CHECKING:
+    from reconverge.model.control_plane import ControlPlane
 
 
 @frozen
@@ -72,6 +76,101 @@ class LoopResumes(LoopEvent):
     def describe(self) -> str:
         """the replicaset loop goes on."""
         return f"the {self.loop} loop goes on"
+
+
+@frozen
+class LoopRestarts(LoopEvent):
+    """A controller's process restarts, or another replica takes the lead: what it remembered is lost."""
+
+    name = "loop-restart"
+    summary = "a control loop restarts: its memory and timers are lost, it lists everything anew"
+    failure = True
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """It is there."""
+        return self.loop in cluster.loops
+
+    def apply(self, cluster: Cluster) -> Written:
+        """Nothing by itself; the control plane starts it anew."""
+        return cluster, ()
+
+    def strike(self, plane: ControlPlane, cluster: Cluster) -> Written:
+        """Memory, timers, the pass in flight and old views are gone."""
+        return plane.restart(cluster, self.loop), ()
+
+    def describe(self) -> str:
+        """the replicaset loop restarts."""
+        return f"the {self.loop} loop restarts"
+
+
+@frozen
+class WatchStalls(Event):
+    """A loop's watch of one kind stops delivering: it goes on with what it last saw."""
+
+    loop: str
+    kind: str
+
+    name = "watch-stall"
+    summary = "a control loop's watch of one kind stalls: it acts on an old view"
+    failure = True
+
+    @classmethod
+    def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
+        """Pods for the loops that create or place them, unless the options say otherwise."""
+        ordinary = [name for name in ("replicaset", "scheduler") if name in cluster.loops]
+        for loop in choices(options, "loop", ordinary):
+            for kind in choices(options, "kind", ["Pod"]):
+                event = cls(loop, kind)
+                if event.enabled(cluster):
+                    yield event
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """The watch delivers."""
+        return self.loop in cluster.loops and self.kind not in cluster.loops[self.loop].stalled
+
+    def apply(self, cluster: Cluster) -> Written:
+        """The loop keeps the table as it is now."""
+        state = cluster.loops[self.loop]
+        stalled = {**state.stalled, self.kind: cluster.store.table(self.kind)}
+        return cluster.with_(loops={**cluster.loops, self.loop: state.with_(stalled=stalled)}), ()
+
+    def describe(self) -> str:
+        """the replicaset loop's watch of Pod stalls."""
+        return f"the {self.loop} loop's watch of {self.kind}s stalls"
+
+
+@frozen
+class WatchCatchesUp(WatchStalls):
+    """A stalled watch delivers what it missed."""
+
+    name = "watch-catch-up"
+    summary = "a stalled watch catches up"
+    failure = False
+
+    @classmethod
+    def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
+        """Every stalled watch."""
+        for loop in choices(options, "loop", sorted(cluster.loops)):
+            for kind in choices(options, "kind", sorted(cluster.loops[loop].stalled)):
+                event = cls(loop, kind)
+                if event.enabled(cluster):
+                    yield event
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """The watch is stalled."""
+        return self.loop in cluster.loops and self.kind in cluster.loops[self.loop].stalled
+
+    def apply(self, cluster: Cluster) -> Written:
+        """Nothing by itself; the control plane delivers."""
+        return cluster, ()
+
+    def strike(self, plane: ControlPlane, cluster: Cluster) -> Written:
+        """Everything missed is delivered, newest state only."""
+        return plane.catch_up(cluster, self.loop, self.kind), ()
+
+    def describe(self) -> str:
+        """the replicaset loop's watch of Pod catches up."""
+        return f"the {self.loop} loop's watch of {self.kind}s catches up"
 
 
 @frozen

@@ -15,8 +15,9 @@ from reconverge.model.action import Create, Written
 from reconverge.model.cluster import Cluster
 from reconverge.model.events.base import Event, Options, choices, combined, edited
 from reconverge.model.labels import with_label
+from reconverge.model.loops.revisions import revisions_of
 from reconverge.model.naming import resolve, workloads
-from reconverge.model.objects import ApiObject, Behaviour, Deployment, PodTemplate
+from reconverge.model.objects import ApiObject, Behaviour, DaemonSet, Deployment, PodTemplate, StatefulSet
 from reconverge.model.store import Store
 
 HASH_LABEL = "pod-template-hash"
@@ -148,6 +149,10 @@ class RollBack(WorkloadEvent):
     def previous(self, store: Store) -> PodTemplate | None:
         """The template of the revision before the present one, or None."""
         workload = self.target(store)
+        if isinstance(workload, (StatefulSet, DaemonSet)):
+            revisions = revisions_of(store, workload)
+            others = [each.template for each in revisions if each.template.digest != workload.template.digest]
+            return others[-1] if others else None
         if not isinstance(workload, Deployment):
             return None
         sets = [rs for rs in store.replica_sets_of(workload.uid) if rs.template.digest != workload.template.digest]
