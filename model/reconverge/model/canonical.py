@@ -14,6 +14,8 @@ from typing import Any
 
 from attrs import fields
 
+from reconverge.model import canonical_workloads as workloads
+from reconverge.model.canonical_workloads import anywhere, only_node, ranked_labels, revision_ranks
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane
 from reconverge.model.likeness import At, age, labels_without_hostname
@@ -21,12 +23,16 @@ from reconverge.model.machines import LocalPod, Machine
 from reconverge.model.objects import (
     ApiObject,
     Condition,
+    ControllerRevision,
+    DaemonSet,
     Deployment,
     EndpointSlice,
+    Job,
     Pod,
     PodDisruptionBudget,
     PodSpec,
     ReplicaSet,
+    StatefulSet,
 )
 from reconverge.model.objects.node import HOSTNAME
 from reconverge.model.store import Store
@@ -84,7 +90,7 @@ def _templates(store: Store) -> set[PodSpec]:
     specs: set[PodSpec] = set()
     for table in store.tables.values():
         if table.kind == "Pod":
-            specs.update(pod.spec for pod in table.objects.values())
+            specs.update(pod.spec for pod in table.objects.values() if only_node(pod.spec) is None)
         else:
             specs.update(each.template.spec for each in table.objects.values() if hasattr(each, "template"))
     return specs
@@ -105,6 +111,8 @@ class _Form:
             for spec in _templates(cluster.store):
                 self.distinguished |= named_nodes(spec)
         self.sets: dict[str, str] = {}
+        self.ranks = revision_ranks(cluster.store)
+        self.bound_for = self._bound_for()
         self._name_replica_sets()
         self.marks: Marks = defaultdict(list)
         self._collect_marks()
@@ -121,6 +129,25 @@ class _Form:
             ordered = sorted(sets, key=lambda rs: (rs.deployment_revision, rs.created_at, rs.name))
             for rank, rs in enumerate(ordered):
                 self.sets[rs.key] = f"{owner}~{rank}" if owner else rs.key
+
+    def _bound_for(self) -> dict[str, list[Pod]]:
+        """Pods that no node has been chosen for though only one will do, by that node."""
+        found: dict[str, list[Pod]] = defaultdict(list)
+        for pod in self.store.unbound_pods():
+            node = only_node(pod.spec)
+            if node is not None:
+                found[node].append(pod)
+        return found
+
+    def spec(self, spec: PodSpec) -> str:
+        """A pod's spec; the name of the only node that it may run on is told by where the pod is listed."""
+        return _digest(spec if only_node(spec) is None else anywhere(spec))
+
+    def labels(self, pod: Pod) -> Any:
+        """A pod's labels without the names of revisions."""
+        if pod.owner is None:
+            return pod.labels
+        return _digest(ranked_labels(_without_hash(pod.labels), pod.owner.uid, self.ranks))
 
     def text(self, value: Any) -> str:
         """A value as text, so that any two can be ordered."""
@@ -202,8 +229,8 @@ class _Form:
         """A pod without its name, uid and node."""
         return (
             self.owner(pod),
-            _digest(pod.spec),
-            pod.labels if pod.owner is None else _digest(_without_hash(pod.labels)),
+            self.spec(pod.spec),
+            self.labels(pod),
             _digest(pod.annotations),
             pod.phase,
             pod.reason,
@@ -270,7 +297,8 @@ class _Form:
             if pod.terminal and not self.finished:
                 continue
             pods.append(repr((self.pod(pod), self.local(local) if local is not None else None)))
-        pods.extend(repr(("no object", _digest(local.spec), self.local(local))) for local in left.values())
+        pods.extend(repr(("bound for here", self.pod(pod))) for pod in self.bound_for.get(name, ()))
+        pods.extend(repr(("no object", self.spec(local.spec), self.local(local))) for local in left.values())
         return tuple(sorted(pods))
 
     def node_names(self) -> list[str]:
@@ -282,15 +310,16 @@ class _Form:
         unbound = sorted(
             repr(self.pod(pod))
             for pod in self.store.table("Pod").objects.values()
-            if pod.node is None and (self.finished or not pod.terminal)
+            if pod.node is None and (self.finished if pod.terminal else only_node(pod.spec) is None)
         )
         names = self.node_names()
         # Pods bound to a node that is neither in the API nor a machine: left over after a deletion.
-        stray = sorted({pod.node for pod in self.store.table("Pod").objects.values() if pod.node} - set(names))
+        bound = {pod.node for pod in self.store.table("Pod").objects.values() if pod.node}
+        stray = sorted({*bound, *self.bound_for} - set(names))
         return (
             sorted(repr(self.node(name)) for name in (*names, *stray)),
             unbound,
-            [self.object(each) for each in self._others()],
+            sorted(repr(self.object(each)) for each in self._others()),
             self.known("", ""),
             sorted(self.cluster.machines.zones_down),
             self.plane.names[self.cluster.turn] if any(s.serving for s in self.cluster.loops.values()) else "",
@@ -310,6 +339,15 @@ class _Form:
             status = each.status.with_(disrupted_pods=(), observed_generation=0)
             outdated = each.status.observed_generation < each.generation
             return (each.key, each.min_available, each.max_unavailable, status, outdated, self.known(each.kind, each.key))
+        known = self.known(each.kind, each.key)
+        if isinstance(each, StatefulSet):
+            return (*workloads.stateful_set(each, self.ranks, _digest), known)
+        if isinstance(each, DaemonSet):
+            return (*workloads.daemon_set(each, _digest), known)
+        if isinstance(each, ControllerRevision):
+            return workloads.revision(each, self.store, self.ranks, _digest)
+        if isinstance(each, Job):
+            return (*workloads.job(each, self.now, _digest), known)
         names = [field.name for field in fields(type(each)) if field.name not in _UNLIKE]
         return (each.kind, each.key, [self.plain(getattr(each, name)) for name in names], self.known(each.kind, each.key))
 

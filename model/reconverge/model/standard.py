@@ -18,6 +18,7 @@ from reconverge.model.loops.node_lifecycle import NodeLifecycleController
 from reconverge.model.loops.pod_gc import PodGarbageCollector
 from reconverge.model.loops.replicaset import ReplicaSetController
 from reconverge.model.loops.scheduler import Scheduler
+from reconverge.model.loops.statefulset import StatefulSetController
 from reconverge.model.loops.taint_eviction import TaintEvictionController
 from reconverge.model.machines import LocalPod, Machine, Machines
 from reconverge.model.objects import ApiObject, Lease, Node, Pod
@@ -35,6 +36,7 @@ def standard_control_plane() -> ControlPlane:
         CloudNodeController(),
         DeploymentController(),
         ReplicaSetController(),
+        StatefulSetController(),
         EndpointsController(),
         DisruptionController(),
         Scheduler(),

@@ -1,5 +1,7 @@
 """The API objects of the model: frozen values, one module per family."""
 
+from reconverge.model.objects.daemonset import DaemonSet, DaemonSetStatus
+from reconverge.model.objects.job import CronJob, Job, JobStatus
 from reconverge.model.objects.meta import ApiObject, OwnerReference
 from reconverge.model.objects.node import Lease, Node, Taint
 from reconverge.model.objects.placement import (
@@ -13,7 +15,9 @@ from reconverge.model.objects.placement import (
 )
 from reconverge.model.objects.pod import Behaviour, Container, Pod, PodSpec, PodTemplate
 from reconverge.model.objects.policy import BudgetStatus, PodDisruptionBudget, PriorityClass
+from reconverge.model.objects.revision import ControllerRevision
 from reconverge.model.objects.service import Endpoint, EndpointSlice, Service
+from reconverge.model.objects.statefulset import StatefulSet, StatefulSetStatus
 from reconverge.model.objects.workloads import (
     Condition,
     Deployment,
@@ -30,11 +34,17 @@ __all__ = [
     "BudgetStatus",
     "Condition",
     "Container",
+    "ControllerRevision",
+    "CronJob",
+    "DaemonSet",
+    "DaemonSetStatus",
     "Deployment",
     "DeploymentStatus",
     "Endpoint",
     "EndpointSlice",
     "IntOrPercent",
+    "Job",
+    "JobStatus",
     "Lease",
     "Node",
     "NodeSelectorTerm",
@@ -49,6 +59,8 @@ __all__ = [
     "ReplicaSet",
     "ReplicaSetStatus",
     "Service",
+    "StatefulSet",
+    "StatefulSetStatus",
     "Taint",
     "Toleration",
     "TopologySpreadConstraint",

@@ -1,0 +1,112 @@
+"""The canonical form of StatefulSets, DaemonSets, Jobs, and of what names and uids of theirs pods carry.
+
+Names of revisions carry hashes, so revisions are named by their place among their workload's. A pod that may run on
+one named node only, as every pod of a DaemonSet, belongs to that node: the name in it says nothing more.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from attrs import evolve
+
+from reconverge.model.labels import Labels
+from reconverge.model.likeness import age
+from reconverge.model.objects import Condition, ControllerRevision, DaemonSet, Job, PodSpec, StatefulSet
+from reconverge.model.objects.revision import REVISION_HASH
+from reconverge.model.store import Store
+from reconverge.model.value import Seconds
+
+Ranks = dict[tuple[int, str], int]
+"""The place of a revision among its owner's, from 0, by (uid of the owner, name or hash)."""
+
+NODE_NAME = "metadata.name"
+
+
+def revision_ranks(store: Store) -> Ranks:
+    """The place of every ControllerRevision among its owner's."""
+    ranks: Ranks = {}
+    places: dict[int, int] = {}
+    found = store.table("ControllerRevision").objects.values()
+    for each in sorted(found, key=lambda each: (each.number, each.created_at, each.name)):
+        if each.owner is None:
+            continue
+        place = places.get(each.owner.uid, 0)
+        places[each.owner.uid] = place + 1
+        ranks[each.owner.uid, each.name] = ranks[each.owner.uid, each.hash] = place
+    return ranks
+
+
+def ranked_labels(labels: Labels, owner: int, ranks: Ranks) -> Labels:
+    """A pod's labels with its revision by place instead of by hash."""
+    return tuple(
+        (key, str(ranks.get((owner, value), value)) if key == REVISION_HASH else value) for key, value in labels
+    )
+
+
+@lru_cache(maxsize=65536)
+def only_node(spec: PodSpec) -> str | None:
+    """The one node on which a pod may run by its required node affinity, if that says just this."""
+    terms = spec.affinity.node_required
+    if terms is None or len(terms) != 1 or terms[0].expressions or len(terms[0].fields) != 1:
+        return None
+    (field,) = terms[0].fields
+    named = field.key == NODE_NAME and field.operator == "In" and len(field.values) == 1
+    return field.values[0] if named else None
+
+
+@lru_cache(maxsize=65536)
+def anywhere(spec: PodSpec) -> PodSpec:
+    """The spec without the name of the only node on which it may run."""
+    return spec.with_(affinity=evolve(spec.affinity, node_required=()))
+
+
+def conditions(found: tuple[Condition, ...]) -> list[tuple[str, str, str]]:
+    """Conditions without their times."""
+    return sorted((each.type, each.status, each.reason) for each in found)
+
+
+def stateful_set(each: StatefulSet, ranks: Ranks, digest: Any) -> tuple[Any, ...]:
+    """A StatefulSet by its settings, its template's content and its status."""
+    status = each.status
+    return (
+        each.key, each.replicas, each.policy, each.strategy, each.partition, each.min_ready, each.first_ordinal,
+        digest(each.template.spec), digest(each.template.labels), status.replicas, status.ready, status.available,
+        status.current, status.updated, ranks.get((each.uid, status.current_revision)),
+        ranks.get((each.uid, status.update_revision)), status.observed_generation < each.generation,
+        each.history_limit, conditions(status.conditions),
+    )  # fmt: skip
+
+
+def daemon_set(each: DaemonSet, digest: Any) -> tuple[Any, ...]:
+    """A DaemonSet by its settings, its template's content and its status."""
+    return (
+        each.key, each.strategy, each.max_surge, each.max_unavailable, each.min_ready, digest(each.template.spec),
+        digest(each.template.labels), each.status.with_(observed_generation=0, conditions=()), each.history_limit,
+        each.status.observed_generation < each.generation, conditions(each.status.conditions),
+    )  # fmt: skip
+
+
+def revision(each: ControllerRevision, store: Store, ranks: Ranks, digest: Any) -> tuple[Any, ...]:
+    """A ControllerRevision by its workload and place, and whether it is the workload's present template."""
+    owner = each.owner
+    if owner is None:
+        return (each.key, digest(each.template.spec))
+    workload = store.get(owner.kind, f"{each.namespace}/{owner.name}")
+    present = workload is not None and workload.template.digest == each.template.digest
+    place = ranks[owner.uid, each.name]
+    return (each.namespace, owner.kind, owner.name, place, digest(each.template.spec), present)
+
+
+def job(each: Job, now: Seconds, digest: Any) -> tuple[Any, ...]:
+    """A Job by its settings and status; which pods are not counted yet is known of those pods."""
+    status = each.status
+    return (
+        each.key, each.parallelism, each.completions, each.backoff_limit, each.active_deadline, each.suspend,
+        each.replacement, each.ttl_after_finished, digest(each.template.spec), status.active, status.ready,
+        status.terminating, status.succeeded, status.failed, len(status.uncounted_succeeded),
+        len(status.uncounted_failed), conditions(status.conditions),
+        age(status.started_at, now) if each.active_deadline is not None and status.started_at is not None else "",
+        age(status.completed_at, now) if each.ttl_after_finished is not None and status.completed_at is not None else "",
+    )  # fmt: skip

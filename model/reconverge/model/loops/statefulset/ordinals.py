@@ -1,0 +1,59 @@
+"""Pods by ordinal: names, identity, health.
+
+Source: `pkg/controller/statefulset/stateful_set_utils.go`.
+"""
+
+from __future__ import annotations
+
+from reconverge.model.labels import Labels, labels_of
+from reconverge.model.objects import ControllerRevision, Pod, StatefulSet
+from reconverge.model.objects.revision import REVISION_HASH
+from reconverge.model.objects.statefulset import POD_INDEX, POD_NAME
+from reconverge.model.value import Seconds
+
+
+def parent_and_ordinal(name: str) -> tuple[str, int]:
+    """What a pod's name says: (StatefulSet, ordinal); ordinal -1 where it is none."""
+    parent, dash, text = name.rpartition("-")
+    return (parent, int(text)) if dash and text.isdecimal() else ("", -1)
+
+
+def ordinal(pod: Pod) -> int:
+    """The pod's ordinal; -1 where its name has none."""
+    return parent_and_ordinal(pod.name)[1]
+
+
+def identity(pod: Pod) -> Labels:
+    """The labels that name the pod and its place."""
+    return labels_of({POD_NAME: pod.name, POD_INDEX: str(ordinal(pod))})
+
+
+def new_pod(sts: StatefulSet, revision: ControllerRevision, number: int) -> Pod:
+    """The pod of an ordinal, as a revision's template has it (newStatefulSetPod, setPodRevision)."""
+    template = revision.template
+    name = f"{sts.name}-{number}"
+    labels = {**dict(template.labels), POD_NAME: name, POD_INDEX: str(number), REVISION_HASH: revision.name}
+    return Pod(
+        name=name,
+        namespace=sts.namespace,
+        labels=labels_of(labels),
+        annotations=template.annotations,
+        owner=sts.owner_reference(),
+        spec=template.spec,
+        template_digest=template.digest,
+    )
+
+
+def running_and_ready(pod: Pod) -> bool:
+    """Whether the pod runs and is ready (isRunningAndReady)."""
+    return pod.phase == "Running" and pod.ready
+
+
+def available(pod: Pod, sts: StatefulSet, now: Seconds) -> bool:
+    """Whether it runs and has been ready for minReadySeconds (isRunningAndAvailable)."""
+    return pod.phase == "Running" and pod.available(sts.min_ready, now)
+
+
+def unavailable(pod: Pod, sts: StatefulSet, now: Seconds) -> bool:
+    """Whether it is not ready, not long enough, or being deleted (isUnavailable)."""
+    return pod.deletion_at is not None or not available(pod, sts, now)

@@ -1,0 +1,83 @@
+"""Job and CronJob.
+
+Source: `pkg/apis/batch/types.go`, `pkg/apis/batch/v1/defaults.go`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from attrs import frozen
+
+from reconverge.model.labels import Selector
+from reconverge.model.objects.meta import ApiObject
+from reconverge.model.objects.pod import PodTemplate
+from reconverge.model.objects.workloads import Condition
+from reconverge.model.value import Seconds, Value
+
+JOB_TRACKING = "batch.kubernetes.io/job-tracking"
+"""The finalizer that keeps a Job's pod until it has been counted."""
+JOB_NAME = "batch.kubernetes.io/job-name"
+CONTROLLER_UID = "batch.kubernetes.io/controller-uid"
+OLD_JOB_NAME = "job-name"
+FINISHED = frozenset({"Complete", "Failed"})
+
+
+@frozen
+class JobStatus(Value):
+    """What the Job controller last reported. The uncounted are uids of pods that end up in succeeded and failed."""
+
+    active: int = 0
+    ready: int = 0
+    terminating: int = 0
+    succeeded: int = 0
+    failed: int = 0
+    uncounted_succeeded: frozenset[int] = frozenset()
+    uncounted_failed: frozenset[int] = frozenset()
+    started_at: Seconds | None = None
+    completed_at: Seconds | None = None
+    conditions: tuple[Condition, ...] = ()
+
+    def condition(self, type_: str) -> Condition | None:
+        """The condition of that type if it is True, or None."""
+        return next((each for each in self.conditions if each.type == type_ and each.status == "True"), None)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the Job is Complete or Failed."""
+        return any(each.type in FINISHED and each.status == "True" for each in self.conditions)
+
+
+@frozen(kw_only=True)
+class Job(ApiObject):
+    """A Job. `completions` None: any one success ends it. `replacement` is podReplacementPolicy."""
+
+    kind: ClassVar[str] = "Job"
+
+    parallelism: int = 1
+    completions: int | None = 1
+    backoff_limit: int = 6
+    active_deadline: Seconds | None = None
+    suspend: bool = False
+    replacement: str = "TerminatingOrFailed"
+    selector: Selector = Selector()
+    """The labels of its pods; empty until the API server has chosen one."""
+    template: PodTemplate = PodTemplate()
+    ttl_after_finished: Seconds | None = None
+    status: JobStatus = JobStatus()
+
+
+@frozen(kw_only=True)
+class CronJob(ApiObject):
+    """A CronJob: the Job that it makes, and when. `concurrency` is Allow, Forbid or Replace."""
+
+    kind: ClassVar[str] = "CronJob"
+
+    schedule: str = ""
+    concurrency: str = "Allow"
+    suspend: bool = False
+    starting_deadline: Seconds | None = None
+    successful_history: int = 3
+    failed_history: int = 1
+    job: Job = Job(name="")
+    last_scheduled_at: Seconds | None = None
