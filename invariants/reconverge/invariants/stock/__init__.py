@@ -1,0 +1,59 @@
+"""The stock invariants: what people expect of any cluster, and of the configuration that they wrote.
+
+`stock()` has them all in the fixed order of `STOCK`: laws and objectives of single steps and states first, then those
+of the quiet run, then those of the whole exploration. Ids are stable.
+"""
+
+from __future__ import annotations
+
+from reconverge.invariants.kinds import Invariant, Registry
+from reconverge.invariants.stock import (
+    budgets,
+    drains,
+    kills,
+    machines,
+    ownership,
+    pending,
+    placement,
+    rest,
+    restoration,
+    rollouts,
+    services,
+    settled,
+    witnesses,
+)
+
+STOCK: tuple[Invariant, ...] = (
+    machines.pod_on_one_node,
+    machines.requests_within_capacity,
+    placement.placement_honoured,
+    placement.admission_agrees,
+    budgets.budget_honoured,
+    budgets.budget_kept,
+    rollouts.rollout_ceiling,
+    rollouts.rollout_ceiling_terminating,
+    rollouts.rollout_floor,
+    ownership.one_controller,
+    kills.no_unprovoked_kill,
+    placement.removal_has_room,
+    drains.moved_once,
+    services.service_available,
+    restoration.replicas_restored,
+    rollouts.rollout_completes,
+    drains.drain_completes,
+    pending.pending_pods_placed,
+    settled.placement_at_rest,
+    ownership.orphans_removed,
+    rest.no_livelock,
+    rest.bounded_churn,
+    witnesses.some_rollout_completes,
+    witnesses.some_drain_completes,
+)
+"""Every stock invariant, in the order in which they are listed and judged."""
+
+__all__ = ["STOCK", "stock"]
+
+
+def stock() -> Registry:
+    """A registry of all stock invariants. Those with `default` False are checked only where a scenario names them."""
+    return Registry(STOCK)

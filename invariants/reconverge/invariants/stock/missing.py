@@ -1,0 +1,37 @@
+"""Why a replica is missing, in Kubernetes' own words where it has any."""
+
+from __future__ import annotations
+
+from reconverge.model.cluster import Cluster
+from reconverge.model.objects import Pod
+
+
+def why_missing(cluster: Cluster, pod: Pod) -> str:
+    """What keeps a pod from being ready and really running: a clause that begins with the pod's name."""
+    if pod.terminal:
+        return f"{pod.reference} has {pod.phase}{f' ({pod.reason})' if pod.reason else ''}"
+    if pod.node is None:
+        if pod.spec.scheduling_gates:
+            return f"{pod.reference} is held by its scheduling gates"
+        said = pod.unscheduled[1] if pod.unscheduled is not None else "the scheduler has not looked at it"
+        return f"{pod.reference} is Pending: {said}"
+    where = _machine_trouble(cluster, pod.node)
+    doing = "is Terminating" if pod.deletion_at is not None else "is bound"
+    if where:
+        return f"{pod.reference} {doing} on {pod.node}, {where}"
+    if pod.deletion_at is not None:
+        return f"{pod.reference} is Terminating on {pod.node}"
+    return f"{pod.reference} on {pod.node} is {pod.phase}, not ready{f' ({pod.waiting})' if pod.waiting else ''}"
+
+
+def _machine_trouble(cluster: Cluster, node: str) -> str:
+    machine = cluster.machines.get(node)
+    if machine is None or not machine.exists:
+        return "whose machine is gone"
+    if not machine.powered:
+        return "whose machine is down"
+    if not machine.reachable:
+        return "whose kubelet does not reach the API server"
+    if not machine.runtime:
+        return "whose container runtime hangs"
+    return "whose kubelet does not run" if not machine.kubelet else ""

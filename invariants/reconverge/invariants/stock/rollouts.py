@@ -1,0 +1,190 @@
+"""What a rollout promises: how many pods at most, how many available at least, and that it ends.
+
+Source: `pkg/controller/deployment/{rolling,sync}.go`; the documentation of Deployments (maxSurge, maxUnavailable).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reconverge.invariants.kinds import Violation, invariant
+from reconverge.invariants.situation import Quiet, Situation, Step
+from reconverge.invariants.stock.facts import (
+    begins_to_go,
+    can_be_ready,
+    count,
+    held_unready,
+    owning_deployment,
+    owning_set,
+    pods_of_sets,
+    removals,
+)
+from reconverge.invariants.stock.missing import why_missing
+from reconverge.model.objects import Deployment, Pod, ReplicaSet
+from reconverge.model.rounding import max_surge, max_unavailable
+from reconverge.model.store import Change, Store
+
+
+def _created(step: Step) -> Pod | None:
+    """The owned pod that a control loop creates in this step, or None."""
+    if step.event is not None:
+        return None
+    for change in step.changes:
+        if change.kind == "Pod" and change.before is None and change.after.owner is not None:
+            return change.after  # type: ignore[no-any-return]
+    return None
+
+
+def _ceiling(store: Store, rs: ReplicaSet, deployment: Deployment | None) -> int:
+    """How many pods there may be. A ReplicaSet sized before its Deployment was scaled still goes by its old size."""
+    if deployment is None:
+        return rs.replicas
+    most = deployment.replicas + max_surge(deployment)
+    if rs.desired_replicas is not None and rs.desired_replicas != deployment.replicas:
+        most = max(most, rs.max_replicas or 0)
+    return most
+
+
+def _above(step: Step, *, terminating: bool) -> Iterable[Violation]:
+    pod = _created(step)
+    store = step.after.store
+    rs = owning_set(store, pod) if pod is not None else None
+    if pod is None or rs is None:
+        return ()
+    deployment = owning_deployment(store, rs)
+    pods = store.pods_of(rs.uid) if deployment is None else pods_of_sets(store, deployment)
+    there = sum(1 for each in pods if not each.terminal and (terminating or each.deletion_at is None))
+    most = _ceiling(store, rs, deployment)
+    if there <= most:
+        return ()
+    workload = rs if deployment is None else deployment
+    counted = "Terminating ones included" if terminating else "Terminating ones apart"
+    surge = 0 if deployment is None else max_surge(deployment)
+    message = (
+        f"{pod.reference} is created as pod {there} of {workload.reference} ({counted}), which may have {most}: "
+        f"{workload.replicas} replicas and {surge} in surge"
+    )
+    return (Violation(workload.reference, message, {"pods": there, "most": most, "created": pod.reference}),)
+
+
+@invariant(
+    "rollout-ceiling",
+    "on_step",
+    statement="No pod is created above replicas + maxSurge, Terminating pods apart.",
+    why="More pods than were planned for take room that others count on.",
+    remedy="See why the controller did not know of the pods that were there.",
+    source="pkg/controller/deployment/util/deployment_util.go (NewRSNewReplicas)",
+)
+def rollout_ceiling(step: Step, _: None) -> Iterable[Violation]:
+    """Judges creations: after a scale-down there may be more pods for a moment, but none is added to them."""
+    return _above(step, terminating=False)
+
+
+@invariant(
+    "rollout-ceiling-terminating",
+    "on_step",
+    statement="No pod is created above replicas + maxSurge, counting Terminating pods, too.",
+    why="Terminating pods hold their resources until they have stopped: a full cluster has no room for both.",
+    remedy="Plan for the surge and as many Terminating pods, shorten the grace period, or choose Recreate.",
+    source="documentation of Deployments (Terminating pods are not counted)",
+    default=False,
+)
+def rollout_ceiling_terminating(step: Step, _: None) -> Iterable[Violation]:
+    """Broken by most rollouts of pods that take a while to stop, so it is judged only where it is asked for."""
+    return _above(step, terminating=True)
+
+
+def _deployments_of_removal(situation: Situation, change: Change) -> Iterable[str]:
+    """The Deployment of a pod that begins to go."""
+    if change.kind != "Pod" or not begins_to_go(change):
+        return ()
+    rs = owning_set(situation.store, change.before)
+    deployment = owning_deployment(situation.store, rs) if rs is not None else None
+    return () if deployment is None else (deployment.key,)
+
+
+@invariant(
+    "rollout-floor",
+    "on_step",
+    for_each="Deployment",
+    statement="A rollout never takes away an available pod so that fewer than replicas - maxUnavailable are left.",
+    why="It is what maxUnavailable promises: an update that costs no more capacity than was agreed to.",
+    remedy="Set maxUnavailable to 0, and minReadySeconds so that new pods count only when they have proved themselves.",
+    source="pkg/controller/deployment/rolling.go (reconcileOldReplicaSets)",
+    applies=lambda _, deployment: deployment.strategy == "RollingUpdate",
+    touched_by=_deployments_of_removal,
+)
+def rollout_floor(step: Step, deployment: Deployment) -> Iterable[Violation]:
+    """Judges each available pod of an old ReplicaSet that is scaled down, whatever else is down."""
+    if step.actor != "replicaset":
+        return ()
+    now = step.before.cluster.now
+    for change in removals(step):
+        pod: Pod = change.before
+        rs = owning_set(step.before.store, pod)
+        if rs is None or rs.owner is None or rs.owner.uid != deployment.uid or not _is_old(rs, deployment):
+            continue
+        if not pod.available(deployment.min_ready, now):
+            continue
+        left = sum(each.available(deployment.min_ready, now) for each in _active(step.after.store, deployment))
+        least = deployment.replicas - max_unavailable(deployment)
+        if left < least:
+            message = (
+                f"the rollout removes {pod.reference}, which leaves {count(left, 'available pod')} of "
+                f"{deployment.reference} where {least} are the least"
+            )
+            facts = {"pod": pod.reference, "available": left, "least": least}
+            return (Violation(deployment.reference, message, facts),)
+    return ()
+
+
+def _is_old(rs: ReplicaSet, deployment: Deployment) -> bool:
+    return rs.template.digest != deployment.template.digest
+
+
+def _active(store: Store, deployment: Deployment) -> list[Pod]:
+    return [pod for pod in pods_of_sets(store, deployment) if pod.active]
+
+
+@invariant(
+    "rollout-completes",
+    "eventually",
+    for_each="Deployment",
+    statement="A rollout to a template whose pods can become ready ends: all updated and available, no old ones.",
+    why="A rollout that hangs leaves two versions running, and the next one waits behind it.",
+    remedy="Leave room for the surge, or allow maxUnavailable 1 (maxSurge 0) where pods exclude each other or share a "
+    "volume.",
+    source="pkg/controller/deployment/{rolling,progress}.go",
+    applies=lambda _, deployment: deployment.replicas > 0 and not deployment.paused and can_be_ready(deployment),
+)
+def rollout_completes(quiet: Quiet, deployment: Deployment) -> Iterable[Violation]:
+    """Judges the end of the quiet run by the pods that are there."""
+    if quiet.outcome == "unfinished":
+        return ()
+    store, now = quiet.store, quiet.cluster.now
+    sets = store.replica_sets_of(deployment.uid)
+    new = [rs for rs in sets if not _is_old(rs, deployment)]
+    updated = [pod for rs in new for pod in store.pods_of(rs.uid) if pod.active]
+    # A pod whose readiness an event holds down is no rollout's fault.
+    available = [pod for pod in updated if pod.available(deployment.min_ready, now) or held_unready(quiet.cluster, pod)]
+    old = [pod for rs in sets if _is_old(rs, deployment) for pod in store.pods_of(rs.uid) if pod.active]
+    begun = bool(old) or not new or _was_changed(quiet, deployment)
+    if not begun or (not old and len(available) >= deployment.replicas):
+        return ()
+    waiting = [pod for pod in updated if pod not in available]
+    # Recreate waits for old pods until the last of them has stopped.
+    ending = [pod for pod in pods_of_sets(store, deployment) if pod.deletion_at is not None and not pod.terminal]
+    reasons = [why_missing(quiet.cluster, pod) for pod in waiting or ending]
+    message = (
+        f"the rollout of {deployment.reference} does not end: {len(available)} of {deployment.replicas} updated pods "
+        f"available, {count(len(old), 'old pod')} left"
+    )
+    facts = {"updated": len(updated), "available": len(available), "old": len(old), "waiting": reasons}
+    return (Violation(deployment.reference, f"{message}{f'; {reasons[0]}' if reasons else ''}", facts),)
+
+
+def _was_changed(quiet: Quiet, deployment: Deployment) -> bool:
+    """Whether the template is another one than at the start."""
+    start = quiet.after.start
+    before = start.store.deployment(deployment.key) if start is not None else None
+    return before is not None and before.template.digest != deployment.template.digest
