@@ -69,11 +69,10 @@ def test_a_binding_that_the_api_refuses_is_forgotten_and_not_tried_again(build: 
     assert not memory(cluster).assumed.get("default/one")
     assert build.place(cluster, "two") == "n1", "what was assumed for the first is free again"
     assert ("Pod", "default/one", ("refused",)) in marks(cluster)
-    caught_up = cluster.with_(
-        loops={**cluster.loops, "scheduler": cluster.loops["scheduler"].with_(stalled={})},
-    )
-    caught_up = build.rest(build.plane.rewake(caught_up, "scheduler", ["default/one"]))
-    assert not memory(caught_up).refused
+    again = build.plane.rewake(cluster, "scheduler", ["default/one"])
+    assert [moved.move for moved in steps(build.plane, again)] == [Read("scheduler", "default/one")]
+    caught_up = build.rest(build.plane.catch_up(again, "scheduler", "Pod"))
+    assert marks(caught_up) == []
 
 
 def test_a_pod_that_is_deleted_between_choice_and_binding_leaves_nothing_behind(build: type[Build]) -> None:
@@ -103,6 +102,7 @@ def test_a_victim_that_is_gone_already_does_not_stop_the_preemption(build: type[
     cluster = stalled(build.started(build.nodes(1), low, build.pod("vip", 4000, priority=10)))
     store, _ = cluster.store.remove("Pod", "default/low0")
     cluster = build.rest(cluster.with_(store=store))
+    cluster = build.rest(build.plane.rewake(cluster, "scheduler", ["default/vip"]))
     left = cluster.store.pod("default/low1")
     assert left is not None
     assert left.terminating

@@ -121,6 +121,20 @@ def test_a_pod_that_goes_finishes_or_is_deleted_makes_room(build: type[Build]) -
     assert build.place(build.rest(build.without(cluster, "Pod", there.key)), "one") == "n1"
 
 
+def test_a_watch_that_catches_up_wakes_for_all_that_it_missed(build: type[Build]) -> None:
+    """Among it a pod that was replaced by one of its name on another node: nothing but its going was needed."""
+    cluster = build.settled(
+        build.nodes(2), build.pod("db", 3000, "n1"), build.pod("there", 3000, "n2"), build.pod("one", 3000)
+    )
+    state = cluster.loops["scheduler"].with_(stalled={"Pod": cluster.store.table("Pod")})
+    cluster = cluster.with_(loops={**cluster.loops, "scheduler": state})
+    cluster = build.told(build.without(cluster, "Pod", "default/db"), build.pod("db", 500, "n2"))
+    assert awake(cluster) == []
+    cluster = build.plane.catch_up(cluster, "scheduler", "Pod")
+    assert awake(cluster) == ["one"]
+    assert build.place(build.rest(cluster), "one") == "n1"
+
+
 def test_a_pod_that_no_node_suits_does_not_care_for_other_pods(build: type[Build]) -> None:
     one = build.pod("one", node_selector=(("disk", "ssd"),))
     cluster = build.settled(build.nodes(1), build.pod("there", 3000, "n1"), one)

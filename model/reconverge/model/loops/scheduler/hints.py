@@ -57,6 +57,9 @@ def pod_event(change: Change) -> Event:
     is_on = after is not None and after.node is not None and not after.terminal
     if was_on and not is_on:
         return Event.FREED
+    if before is not None and after is not None and is_on and before.uid != after.uid:
+        # A watch that has caught up tells of a pod's end and of the next of its name in one; the end helps more pods.
+        return Event.FREED
     if is_on and not was_on:
         return Event.BOUND
     if was_on and before is not None and after is not None and before.labels != after.labels:
