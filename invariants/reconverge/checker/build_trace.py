@@ -26,7 +26,8 @@ from reconverge.model.store import Change
 
 UNSHOWN = frozenset({"uid", "revision", "generation", "created_at", "ready_since", "since", "spec", "template",
                      "observed_generation", "fully_labeled", "owner", "grace", "started_at", "updated_at",
-                     "template_digest", "pods", "registers", "deployment_revision", "conditions"})
+                     "template_digest", "pods", "registers", "deployment_revision", "conditions", "condition",
+                     "renewed_at", "disrupted_pods", "unscheduled", "desired_replicas", "max_replicas", "ready_reason"})
 """Fields whose changes people are not shown: bookkeeping, and what the step's words say already."""
 
 
@@ -246,6 +247,8 @@ def _fields(before: Any, after: Any, prefix: str = "") -> Iterator[tuple[str, An
             yield "deletionTimestamp", plain(old is not None), plain(new is not None)
         elif name == "status":
             yield from _fields(old, new)
+        elif name == "taints":
+            yield "taints", plain([each for each in old if each not in new]), plain([each for each in new if each not in old])
         else:
             yield prefix + camel(name), plain(old), plain(new)
 

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from reconverge.checker.build_trace import trace_of
 from reconverge.checker.coverage import never_happened
-from reconverge.checker.explore import Counterexample, Explorer, Search
+from reconverge.checker.explore import Counterexample, Explorer, Kinds, Search
 from reconverge.checker.grouping import causes
 from reconverge.checker.judge import Found, Judge
 from reconverge.checker.minimise import Minimiser
@@ -83,6 +83,7 @@ class Explored:
     exploration: Exploration
     events: Counter[str]
     actions: Counter[str]
+    kinds: Kinds
     not_covered: tuple[str, ...]
     conclusive: bool
     """Whether what was not violated held within the bounds that are claimed."""
@@ -94,7 +95,7 @@ def _of_walks(scenario: Scenario, walks: Walks) -> Explored:
         "random", False, walks.states, walks.transitions, walks.walks, walks.steps, bounds, (), True
     )
     return Explored(
-        walks.counterexamples, walks.judge, exploration, walks.events, walks.actions,
+        walks.counterexamples, walks.judge, exploration, walks.events, walks.actions, walks.kinds,
         ("random walks prove nothing about the sequences that they did not take: --exhaustive",), False,
     )  # fmt: skip
 
@@ -111,7 +112,7 @@ def _exhaustive(scenario: Scenario, world: World, mode: Mode, budget: int | None
         bounds, covered, world.symmetry,
     )  # fmt: skip
     return Explored(
-        search.counterexamples, search.judge, exploration, search.events, search.actions,
+        search.counterexamples, search.judge, exploration, search.events, search.actions, search.kinds,
         tuple(_not_covered(search, bounds, budget)), claimed,
     )  # fmt: skip
 
@@ -176,7 +177,7 @@ class _Conclusion:
                 )  # fmt: skip
         listed = [*verdicts.values(), *self._others(verdicts)]
         explored = self.explored
-        table = resilience_table(self.world, explored.events, groups, explored.conclusive)
+        table = resilience_table(self.world, explored.events, explored.kinds, groups, explored.conclusive)
         coverage = Coverage(
             dict(sorted(explored.events.items())),
             dict(sorted(explored.actions.items())),

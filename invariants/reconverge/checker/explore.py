@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from reconverge.checker.judge import Found, Judge
 from reconverge.checker.result import Bounds
@@ -31,6 +31,8 @@ class Place:
     cluster: Cluster
     plays: tuple[Play, ...] = ()
     deviations: int = 0
+    number: int = -1
+    """The number of its state among those that settled; -1 in the middle of a stretch."""
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -59,6 +61,10 @@ class Counterexample:
     plays: tuple[Play, ...]
 
 
+Kinds = dict[tuple[str, str], set[frozenset[str]]]
+"""By invariant and object: the sets of event kinds that broke it."""
+
+
 @frozen
 class Search:
     """What an exhaustive search has found and seen. Mutable inside while it runs."""
@@ -77,7 +83,10 @@ class Search:
     """(state, state, event) of the default schedule, by order of discovery; kept for small worlds."""
     unfinished: int = 0
     """Quiet runs that were given up."""
+    kinds: Kinds = field(factory=dict)
 
+
+StateKey = tuple[bytes, tuple[tuple[str, int], ...]]
 
 MOST_EDGES = 100_000
 """Edges are kept up to this many, for pictures and exact counts."""
@@ -94,10 +103,11 @@ class Explorer:
         self.judge = world.judge()
         self.limited = world.limited()
         self.found: dict[tuple[str, str], Counterexample] = {}
-        self.visited: dict[tuple[bytes, tuple[tuple[str, int], ...]], list[tuple[int, int]]] = {}
-        self.numbers: dict[tuple[bytes, tuple[tuple[str, int], ...]], int] = {}
+        self.visited: dict[StateKey, list[tuple[int, int]]] = {}
+        self.numbers: dict[StateKey, int] = {}
         self.buckets: dict[tuple[int, int], deque[Place | Branch]] = defaultdict(deque)
         self.transitions = self.steps = self.sequences = self.unfinished = 0
+        self.kinds: Kinds = defaultdict(set)
         self.edges: list[tuple[int, int, str]] = []
         self.events: Counter[str] = Counter()
         self.actions: Counter[str] = Counter()
@@ -128,7 +138,7 @@ class Explorer:
             covered.append(Bounds(*stage))
         return Search(
             self.found, _widest(covered), complete and not self.unfinished, len(self.visited), self.transitions,
-            self.steps, self.sequences, self.events, self.actions, self.judge, self.edges, self.unfinished,
+            self.steps, self.sequences, self.events, self.actions, self.judge, self.edges, self.unfinished, self.kinds,
         )  # fmt: skip
 
     def _stages(self) -> list[tuple[int, int]]:
@@ -170,11 +180,7 @@ class Explorer:
 
     def _keep(self, place: Place) -> int:
         """Remembers a state and queues it for expansion; returns its number, whether it is new or not."""
-        used = place.used()
-        key = (
-            fingerprint(self.world.plane, place.cluster, symmetry=self.world.symmetry),
-            tuple(sorted((name, used[name]) for name in used if name in self.limited)),
-        )
+        key = self._key(place)
         cost = (self._depth(place), place.deviations)
         earlier = self.visited.get(key)
         number = self.numbers.setdefault(key, len(self.numbers))
@@ -182,7 +188,7 @@ class Explorer:
             return number
         self.visited.setdefault(key, []).append(cost)
         if cost[0] < self.bounds.events:
-            self.buckets[(cost[0] + 1, cost[1])].append(place)
+            self.buckets[(cost[0] + 1, cost[1])].append(evolve(place, number=number))
         return number
 
     # One stretch ---------------------------------------------------------------------------------------------
@@ -227,19 +233,18 @@ class Explorer:
         if rested.outcome == "rest":
             after = Place(rested.cluster, plays, place.deviations + len(deviations))
             number = self._keep(after)
-            if not deviations and len(self.edges) < MOST_EDGES:
-                self.edges.append((self._number(place), number, str(plays[-1].event)))
+            if place.number >= 0 and len(self.edges) < MOST_EDGES:
+                self.edges.append((place.number, number, str(plays[-1].event)))
 
-    def _number(self, place: Place) -> int:
+    def _key(self, place: Place) -> StateKey:
+        """What makes a state: the cluster up to renaming, and how often limited events have happened."""
         used = place.used()
-        key = (
-            fingerprint(self.world.plane, place.cluster, symmetry=self.world.symmetry),
-            tuple(sorted((name, used[name]) for name in used if name in self.limited)),
-        )
-        return self.numbers.setdefault(key, len(self.numbers))
+        cluster = fingerprint(self.world.plane, place.cluster, symmetry=self.world.symmetry)
+        return cluster, tuple(sorted((name, used[name]) for name in used if name in self.limited))
 
     def _note(self, found: list[Found], plays: tuple[Play, ...]) -> None:
         for each in found:
+            self.kinds[each.identity].add(frozenset(play.event.name for play in plays))
             if each.identity not in self.found:
                 self.found[each.identity] = Counterexample(each, plays)
 

@@ -9,7 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from reconverge.invariants import Invariant, Quiet, Situation, Step, Violation
-from reconverge.invariants.relations import touched
+from reconverge.invariants.relations import may_touch, touched
 from reconverge.model.store import Change
 
 
@@ -37,6 +37,7 @@ class Judge:
         self.final = tuple(each for each in self.invariants if each.kind == "eventually")
         self.judged: Counter[str] = Counter()
         self.applicable: Counter[str] = Counter()
+        self._relevant: dict[str, tuple[tuple[Invariant, ...], tuple[Invariant, ...]]] = {}
         self.subjects: dict[tuple[str, str], None] = {}
         """(invariant id, object) of everything that was applicable at least once, in order of appearance."""
 
@@ -45,12 +46,26 @@ class Judge:
         found: list[Found] = []
         if not step.changes:
             return found
-        for invariant in self.always:
+        always, stepwise = self._concerned(step.changes)
+        for invariant in always:
             for key in self._touched(invariant, step.after, step.changes):
                 found += self._judge(invariant, step.after, step.after, key)
-        for invariant in self.stepwise:
+        for invariant in stepwise:
             for key in self._touched(invariant, step.after, step.changes):
                 found += self._judge(invariant, step, step.after, key, step.before)
+        return found
+
+    def _concerned(self, changes: tuple[Change, ...]) -> tuple[tuple[Invariant, ...], tuple[Invariant, ...]]:
+        """The invariants that changes of these kinds can touch: (always, on_step)."""
+        if len(changes) > 1:
+            return self.always, self.stepwise
+        kind = changes[0].kind
+        found = self._relevant.get(kind)
+        if found is None:
+            found = self._relevant[kind] = (
+                tuple(each for each in self.always if may_touch(each, kind)),
+                tuple(each for each in self.stepwise if may_touch(each, kind)),
+            )
         return found
 
     def situation(self, situation: Situation) -> list[Found]:

@@ -87,7 +87,7 @@ class Minimiser:
         return self._tried[plays]
 
     def _run(self, plays: Plays) -> tuple[Plays, Found] | None:
-        result = run(self.world, plays, self.world.judge(self.target.invariant.id))
+        result = run(self.world, plays, self.world.judge(self.target.invariant.id), permitted=True)
         for count, found in result.found:
             if self._same(found):
                 return _used(result, count), found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from attrs import frozen
@@ -221,17 +222,26 @@ class Player:
 
 
 def run(
-    world: World, plays: Sequence[Play], judge: Judge, *, until: str | None = None, observer: Observer = NOBODY
+    world: World,
+    plays: Sequence[Play],
+    judge: Judge,
+    *,
+    until: str | None = None,
+    observer: Observer = NOBODY,
+    permitted: bool = False,
 ) -> Run:
     """Plays a sequence from the world's start; events that are not enabled are left out.
 
     Stops as soon as the invariant with the id `until` is broken. An empty sequence is the start's own quiet run.
+    With `permitted`, events that the world does not permit at their place are left out, too.
     """
     player = Player(world, judge, until=until, observer=observer)
     if not plays:
         player.judge_start()
     for place, play in enumerate(plays):
         following = plays[place + 1] if place + 1 < len(plays) else None
+        if permitted and not world.permits(player.cluster, play.event, Counter(each.name for each in player.events)):
+            continue
         if not player.strike(play):
             continue
         player.settle(_course(play, following, player.cluster), last=following is None)

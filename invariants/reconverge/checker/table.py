@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from reconverge.checker.explore import Kinds
 from reconverge.checker.result import Cell, Status
 from reconverge.checker.world import World
 from reconverge.model.naming import resolve, workload_of, workloads
@@ -14,27 +15,32 @@ from reconverge.model.store import Store
 if TYPE_CHECKING:
     from reconverge.checker.check import Finding
 
+START = "start"
+"""The column of what is broken without any event."""
 CLUSTER = "cluster"
 """The row of violations that belong to no single workload."""
 
 
 def resilience_table(
-    world: World, events: Counter[str], groups: list[list[Finding]], conclusive: bool
+    world: World, events: Counter[str], kinds: Kinds, groups: list[list[Finding]], conclusive: bool
 ) -> tuple[Cell, ...]:
-    """One cell per workload and kind of event that happened; a violated one names its traces."""
+    """One cell per workload and kind of event that happened; a violated one names its traces.
+
+    An event is to blame where it belongs to a smallest set of kinds that broke the promise.
+    """
     store = world.start.store
     rows = [each.reference for each in workloads(store)]
-    kinds = list(dict.fromkeys([*(a.event for a in world.allowances), *(event.name for event in world.prefix)]))
     broken: dict[tuple[str, str], dict[int, None]] = {}
     for number, group in enumerate(groups):
         for finding in group:
-            names = {play.event.name for play in finding.plays} or {"start"}
+            blamed = {name for each in _smallest(kinds.get(finding.found.identity, set())) for name in each or {START}}
             for row in concerned(store, finding):
-                for name in sorted(names):
+                for name in sorted(blamed):
                     broken.setdefault((row, name), {})[number] = None
-    columns = [name for name in kinds if events.get(name)]
-    if any(name == "start" for _, name in broken):
-        columns = ["start", *columns]
+    allowed = list(dict.fromkeys([*(event.name for event in world.prefix), *(a.event for a in world.allowances)]))
+    columns = [name for name in allowed if events.get(name)]
+    if any(name == START for _, name in broken):
+        columns = [START, *columns]
     if any(row == CLUSTER for row, _ in broken):
         rows.append(CLUSTER)
     held: Status = "held" if conclusive else "inconclusive"
@@ -43,6 +49,11 @@ def resilience_table(
         for row in rows
         for name in columns
     )
+
+
+def _smallest(sets: set[frozenset[str]]) -> list[frozenset[str]]:
+    """The sets that contain no other one."""
+    return [each for each in sets if not any(other < each for other in sets)]
 
 
 def concerned(store: Store, finding: Finding) -> list[str]:

@@ -7,7 +7,7 @@ Hypothesis only finds; reducing is ours.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from hashlib import sha256
 
@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 
-from reconverge.checker.explore import Counterexample
+from reconverge.checker.explore import Counterexample, Kinds
 from reconverge.checker.judge import Judge
 from reconverge.checker.runner import Observer, Play, Player
 from reconverge.checker.schedule import Course, Deviation, Interruption, Taken, Tie
@@ -42,6 +42,7 @@ class Walks:
     events: Counter[str]
     actions: Counter[str]
     judge: Judge
+    kinds: Kinds
 
 
 class _Choices:
@@ -67,6 +68,7 @@ class _Campaign:
     actions: Counter[str] = field(factory=Counter)
     seen: set[bytes] = field(factory=set)
     counts: Counter[str] = field(factory=Counter)
+    kinds: Kinds = field(factory=lambda: defaultdict(set))
 
     def walk(self, data: bytes, length: int) -> None:
         """One walk: events and deviations as the bytes say."""
@@ -124,6 +126,7 @@ class _Campaign:
     def _keep(self, player: Player) -> None:
         player.judge_end()
         for count, found in player.found:
+            self.kinds[found.identity].add(frozenset(play.event.name for play in player.plays[:count]))
             if found.identity not in self.found:
                 self.found[found.identity] = Counterexample(found, player.plays[:count])
 
@@ -153,7 +156,7 @@ def random_walks(
     counts = campaign.counts
     return Walks(
         campaign.found, counts["walks"], counts["steps"], counts["transitions"], len(campaign.seen),
-        campaign.events, campaign.actions, judge,
+        campaign.events, campaign.actions, judge, campaign.kinds,
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -55,6 +56,21 @@ class World:
             for event in EVENTS[allowance.event].candidates(cluster, allowance.options):
                 if representatives is None or representatives.first_of_its_kind(event):
                     yield event
+
+    def permits(self, cluster: Cluster, event: Event, used: Mapping[str, int]) -> bool:
+        """Whether the event is one of those that may happen here, or the next of the fixed ones."""
+        played = sum(used.values())
+        if played < len(self.prefix):
+            return event == self.prefix[played]
+        fixed = Counter(each.name for each in self.prefix)
+        for allowance in self.allowances:
+            if allowance.event != event.name:
+                continue
+            if allowance.times is not None and used.get(event.name, 0) - fixed[event.name] >= allowance.times:
+                continue
+            if event in EVENTS[allowance.event].candidates(cluster, allowance.options):
+                return True
+        return False
 
     def limited(self) -> frozenset[str]:
         """Names of the events whose number is limited: how many are left is part of a state."""

@@ -11,6 +11,13 @@ from reconverge.model.objects import Pod
 from reconverge.model.store import Change
 
 
+def may_touch(invariant: Invariant, kind: str) -> bool:
+    """Whether changes of a kind can affect any object of the invariant's kind at all."""
+    if invariant.touched_by is not None or invariant.for_each in ("", kind) or kind == "Pod":
+        return True
+    return (kind, invariant.for_each) in (("ReplicaSet", "Deployment"), ("EndpointSlice", "Service"))
+
+
 def touched(invariant: Invariant, situation: Situation, change: Change) -> Iterable[str]:
     """Keys of the objects of the invariant's kind that a change may affect."""
     if invariant.touched_by is not None:

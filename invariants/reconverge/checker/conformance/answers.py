@@ -1,0 +1,60 @@
+"""What the API answers to the script's requests: code, message and cause, compared with the recorded ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attrs import frozen
+
+from reconverge.checker.conformance.recording import ScriptStep
+from reconverge.model.action import Action
+from reconverge.model.cluster import Cluster
+from reconverge.model.errors import ApiError
+
+GRANTED = (201, None, ())
+
+
+@frozen
+class Answer:
+    """(code, message, causes) that the model gives and that was recorded."""
+
+    step: ScriptStep
+    model: tuple[int, str | None, tuple[str, ...]]
+    recorded: tuple[int, str | None, tuple[str, ...]]
+
+    @property
+    def same(self) -> bool:
+        """Whether the model answers as the real API did."""
+        return self.model == self.recorded
+
+    def __str__(self) -> str:
+        return f"{self.step}: the model answers {_words(self.model)}, recorded is {_words(self.recorded)}"
+
+
+def answer_of(step: ScriptStep, cluster: Cluster, actions: Iterable[Action]) -> Answer:
+    """The model's answer to a request at this moment; nothing is changed."""
+    model: tuple[int, str | None, tuple[str, ...]] = GRANTED
+    for action in actions:
+        try:
+            cluster, _ = action.apply(cluster)
+        except ApiError as error:
+            cause = getattr(error, "cause", None)
+            model = (error.code, error.message, (cause,) if cause else ())
+            break
+    return Answer(step, model, recorded_answer(step))
+
+
+def recorded_answer(step: ScriptStep) -> tuple[int, str | None, tuple[str, ...]]:
+    """(code, message, messages of the causes) as they were recorded."""
+    causes = tuple(each["message"] for each in step.get("causes") or ())
+    return step.get("code"), step.get("message"), causes
+
+
+def missing_answer(step: ScriptStep, last: Answer) -> Answer:
+    """The last answer of the model, which never gave the recorded one in time."""
+    return Answer(step, last.model, last.recorded)
+
+
+def _words(answer: tuple[int, str | None, tuple[str, ...]]) -> str:
+    code, message, causes = answer
+    return " ".join(str(part) for part in (code, message, *causes) if part)

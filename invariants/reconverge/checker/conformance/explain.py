@@ -1,0 +1,219 @@
+"""The ways in which one observed change can come about: a flight goes on, or a pass is read and begins to write.
+
+A pass may have been read at any earlier moment since its key woke, for its write arrives later than it was decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from attrs import field, frozen
+
+from reconverge.checker.conformance.match import Visible, first_visible, foreseen, matched
+from reconverge.checker.conformance.names import Names
+from reconverge.checker.conformance.passes import may_write
+from reconverge.checker.conformance.recording import Observed
+from reconverge.checker.conformance.run import (
+    SEVERAL_WORKERS,
+    Begin,
+    Flight,
+    Make,
+    Move,
+    Mover,
+    Point,
+    Trail,
+    next_actions,
+)
+from reconverge.model.action import Action, Bind
+from reconverge.model.control_plane import Read
+from reconverge.model.loop import Plan
+
+SCHEDULER = "scheduler"
+
+
+@frozen
+class Option:
+    """A pass that would make the observed change: moves to insert after entry `place` of the trail, then `writes`."""
+
+    odds: int
+    """At how many places the rest of its writes is at odds with what is observed later."""
+    place: int
+    first: tuple[Move, ...]
+    writes: tuple[Make, ...]
+
+
+@frozen
+class Explainer:
+    """Explains observed changes. `coming` are all observations; plans are kept by point, for they do not change."""
+
+    mover: Mover
+    counter: Iterator[int]
+    history: Sequence[Observed]
+    _plans: dict[tuple[int, str, str], tuple[Point, Sequence[Plan[object]]]] = field(factory=dict)
+
+    def explanations(self, trail: Trail, observed: Observed) -> Iterator[Trail]:
+        """The trails in which the change has happened, the likeliest first."""
+        yield from self._flights(trail, observed)
+        options = sorted(self._passes(trail, observed), key=lambda option: (option.odds, -option.place))
+        found = False
+        for option in options:
+            after = self._taken(trail, option)
+            if after is not None:
+                found = True
+                yield after
+        if not found and observed.kind == "Pod":
+            yield from self._scheduled_after_others(trail, observed)
+
+    def _taken(self, trail: Trail, option: Option) -> Trail | None:
+        inserted = self.mover.inserted(trail, option.place, option.first)
+        return None if inserted is None else self.mover.moves(inserted, option.writes)
+
+    # Flights that go on --------------------------------------------------------------------------------------
+
+    def _flights(self, trail: Trail, observed: Observed) -> Iterator[Trail]:
+        point = trail[-1].point
+        for flight in point.flights:
+            for writes in self._next_writes(point, flight, observed):
+                after = self.mover.moves(trail, writes)
+                if after is not None:
+                    yield after
+
+    def _next_writes(self, point: Point, flight: Flight, observed: Observed) -> Iterator[tuple[Make, ...]]:
+        for action in next_actions(flight):
+            rest = [each for each in flight.actions if each is not action]
+            found = first_visible(point.cluster, (action, *rest), point.names)
+            if found is None:
+                continue
+            names = matched(found.seen, observed, point.names)
+            if names is not None:
+                yield writes_of(flight.number, found, names)
+
+    # Passes that begin ---------------------------------------------------------------------------------------
+
+    def _passes(self, trail: Trail, observed: Observed) -> Iterator[Option]:
+        now = trail[-1].point
+        for loop in self.mover.plane.names:
+            for key in now.awake(loop):
+                if may_write(now.cluster, loop, key, observed, now.names):
+                    yield from self._of_key(trail, observed, loop, key)
+
+    def _of_key(self, trail: Trail, observed: Observed, loop: str, key: str) -> Iterator[Option]:
+        now = trail[-1].point
+        tried: list[tuple[Action, ...]] = []
+        for place in range(len(trail) - 1, -1, -1):
+            point = trail[place].point
+            if key not in point.awake(loop):
+                return
+            finish = self._finish(point, loop, key)
+            if finish is None:
+                return
+            at = self.mover.moves((trail[place],), finish) if finish else (trail[place],)
+            if at is None:
+                return
+            for choice, plan in self._matching(at[-1].point, loop, key, observed):
+                if not plan.actions or plan.actions in tried:
+                    continue
+                found = first_visible(now.cluster, plan.actions, now.names)
+                names = None if found is None else matched(found.seen, observed, now.names)
+                if found is None or names is None:
+                    continue
+                tried.append(plan.actions)
+                yield self._option(place, finish, loop, key, plan, choice, found, names, observed)
+
+    def _option(
+        self, place: int, finish: tuple[Move, ...], loop: str, key: str, plan: Plan[object], choice: int,
+        found: Visible, names: Names, observed: Observed,
+    ) -> Option:  # fmt: skip
+        number = next(self.counter)
+        later = plan.actions[plan.actions.index(found.action) + 1 :]
+        odds = foreseen(found.cluster, later, names, self.history[observed.index + 1 :])
+        begin = Begin(number, loop, key, plan.actions, choice)
+        return Option(odds, place, (*finish, begin), writes_of(number, found, names))
+
+    def _finish(self, point: Point, loop: str, key: str) -> tuple[Move, ...] | None:
+        """The writes that end the key's flight, all invisible; None if one of them is visible."""
+        if loop in SEVERAL_WORKERS:
+            return ()
+        moves: list[Move] = []
+        for flight in point.flights_of(loop, key):
+            if first_visible(point.cluster, flight.actions, point.names) is not None:
+                return None
+            moves.extend(Make(flight.number, action) for action in flight.actions)
+        return tuple(moves)
+
+    def _matching(
+        self, point: Point, loop: str, key: str, observed: Observed
+    ) -> list[tuple[int, Plan[object]]]:
+        plans = self.plans(point, loop, key)
+        if loop == SCHEDULER and observed.fields.get("node") is not None and len(plans) > 1:
+            node = observed.fields["node"]
+            return [(index, plan) for index, plan in enumerate(plans) if plan.choice == node]
+        return list(enumerate(plans))
+
+    def plans(self, point: Point, loop: str, key: str) -> Sequence[Plan[object]]:
+        """The alternatives of a pass at a point."""
+        kept = self._plans.get((id(point), loop, key))
+        if kept is None:
+            if len(self._plans) > 20_000:
+                self._plans.clear()
+            kept = point, self.mover.plane.plans(point.cluster, Read(loop, key))
+            self._plans[id(point), loop, key] = kept
+        return kept[1]
+
+    # The scheduler decides for one pod after the other, and its bindings arrive in any order -------------------
+
+    def _scheduled_after_others(self, trail: Trail, observed: Observed) -> Iterator[Trail]:
+        """The pod was decided for after others, whose bindings are on their way: to where they are observed later."""
+        now = trail[-1].point
+        key = f"default/{now.names.of_recording('Pod', observed.name)}"
+        if key not in now.awake(SCHEDULER):
+            return
+        nodes = self._coming_bindings(now, observed)
+        nodes.pop(key, None)
+        others = list(nodes)
+        orders = [others[:count] for count in range(1, len(others) + 1)] + [[each] for each in others[1:]]
+        for place in range(len(trail) - 1, max(-1, len(trail) - 12), -1):
+            if key not in trail[place].point.awake(SCHEDULER):
+                return
+            for order in orders:
+                after = self._with_others(trail, place, order, nodes)
+                if after is not None:
+                    for option in self._of_key(after, observed, SCHEDULER, key):
+                        taken = self._taken(after, option)
+                        if taken is not None:
+                            yield taken
+
+    def _coming_bindings(self, point: Point, observed: Observed) -> dict[str, str]:
+        """Keys of the pods that are bound next, and to where, in the order in which that is observed."""
+        nodes: dict[str, str] = {}
+        for each in self.history[observed.index + 1 : observed.index + 40]:
+            key = f"default/{point.names.of_recording('Pod', each.name)}"
+            if each.kind == "Pod" and each.event == "MODIFIED" and "node" in each.changed and each.fields["node"]:
+                nodes.setdefault(key, each.fields["node"])
+        return nodes
+
+    def _with_others(self, trail: Trail, place: int, order: Sequence[str], nodes: Mapping[str, str]) -> Trail | None:
+        part = trail[: place + 1]
+        moves: list[Move] = []
+        for key in order:
+            if key not in part[-1].point.awake(SCHEDULER):
+                continue
+            plan = next((each for each in self.plans(part[-1].point, SCHEDULER, key) if _binds(each, nodes[key])), None)
+            if plan is None:
+                continue
+            begin = Begin(next(self.counter), SCHEDULER, key, plan.actions)
+            after = self.mover.moves(part, (begin,))
+            if after is None:
+                return None
+            moves.append(begin)
+            part = after
+        return self.mover.inserted(trail, place, moves) if moves else None
+
+
+def _binds(plan: Plan[object], node: str) -> bool:
+    return any(isinstance(action, Bind) and action.node == node for action in plan.actions)
+
+
+def writes_of(number: int, found: Visible, names: Names) -> tuple[Make, ...]:
+    """The moves that make the silent writes of a flight and the visible one, by which objects are named."""
+    return (*(Make(number, action) for action in found.silent), Make(number, found.action, names))

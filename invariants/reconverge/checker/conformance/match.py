@@ -1,0 +1,105 @@
+"""Whether a write of the model is the change that was observed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from attrs import frozen
+
+from reconverge.checker.conformance.compact import Seen, differences, seen
+from reconverge.checker.conformance.names import Names
+from reconverge.checker.conformance.recording import Observed
+from reconverge.model.action import Action
+from reconverge.model.cluster import Cluster
+from reconverge.model.errors import ApiError
+
+
+def named(each: Seen, observed: Observed, names: Names) -> Names | None:
+    """The names if what is seen is about the observed object, with the object named if it is new; None if not."""
+    if each.event != observed.event or each.kind != observed.kind:
+        return None
+    if each.event == "ADDED":
+        return names.bound(each.kind, each.name, observed.name)
+    return names if names.of_model(each.kind, each.name) == observed.name else None
+
+
+def matched(each: Seen, observed: Observed, names: Names) -> Names | None:
+    """The names after the change if what is seen is what was observed, field by field; None if it is not."""
+    after = named(each, observed, names)
+    if after is None:
+        return None
+    fields = each.fields
+    if each.event == "DELETED":
+        fields = {name: value for name, value in fields.items() if name in observed.fields}
+    return after if not differences(fields, observed.fields) else None
+
+
+@frozen
+class Visible:
+    """The first visible write of a pass: the silent ones before it, the write, what is seen, the cluster after it."""
+
+    silent: tuple[Action, ...]
+    action: Action
+    seen: Seen
+    cluster: Cluster
+
+
+def first_visible(cluster: Cluster, actions: Iterable[Action], names: Names) -> Visible | None:
+    """The first write of some that a watcher sees; None if there is none, or one is refused before."""
+    silent: list[Action] = []
+    for action in actions:
+        try:
+            cluster, changes = action.apply(cluster)
+        except ApiError:
+            return None
+        visible = seen(changes, names)
+        if visible:
+            return Visible(tuple(silent), action, visible[0], cluster)
+        silent.append(action)
+    return None
+
+
+def foreseen(
+    cluster: Cluster, actions: Sequence[Action], names: Names, coming: Sequence[Observed]
+) -> int:
+    """How many of some later writes are at odds with what is observed next of the same objects.
+
+    Only the fields that a write changes are compared; others may change before it is made.
+    """
+    odds = 0
+    for action in actions:
+        before = cluster
+        try:
+            cluster, changes = action.apply(cluster)
+        except ApiError:
+            return odds + 1
+        for each in seen(changes, names):
+            if each.event == "MODIFIED" and not _agrees(before, each, names, coming):
+                odds += 1
+    return odds
+
+
+def _agrees(before: Cluster, each: Seen, names: Names, coming: Sequence[Observed]) -> bool:
+    name = names.of_model(each.kind, each.name)
+    following = next((o for o in coming if o.kind == each.kind and o.name == name), None)
+    if following is None:
+        return False
+    old = _fields(before, each, names)
+    changed = {field for field, value in each.fields.items() if old.get(field) != value}
+    return not changed & set(differences(each.fields, following.fields))
+
+
+def _fields(cluster: Cluster, each: Seen, names: Names) -> dict[str, object]:
+    from reconverge.checker.conformance.compact import compact
+
+    table = cluster.store.table(each.kind).objects
+    found = table.get(each.name) or table.get(f"default/{each.name}")
+    return compact(found, names) if found is not None else {}
+
+
+def texts(items: Iterable[Seen], names: Names) -> Iterator[str]:
+    """What is seen, in words, under recorded names."""
+    for each in items:
+        name = names.of_model(each.kind, each.name)
+        fields = ", ".join(f"{field}={value}" for field, value in each.fields.items())
+        yield f"{each.kind} {name} {each.event} {fields}"
