@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reconverge.model.labels import label
+from reconverge.model.labels import Selector, label
 from reconverge.model.likeness import node_likeness
 from reconverge.model.loops.scheduler import FILTERS, Candidate, Preemption, Scheduler
 from reconverge.model.loops.scheduler.nodes import first_in_likeness_order, in_likeness_order
@@ -35,76 +35,85 @@ QUIET = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # Clusters ---------------------------------------------------------------------------------------------------------
 
 
+KEYS = st.sampled_from([HOSTNAME, ZONE])
+APPS = st.sampled_from(["x", "y"])
+SELECTORS = APPS.map(lambda app: Selector((("app", app),)))
+TERMS = st.builds(PodAffinityTerm, KEYS, SELECTORS)
+WEIGHTED = st.builds(WeightedPodAffinityTerm, st.sampled_from([10, 29, 100]), TERMS)
+AFFINITIES = st.builds(
+    Affinity,
+    pod_required=st.lists(TERMS, max_size=1).map(tuple),
+    anti_required=st.lists(TERMS, max_size=1).map(tuple),
+    pod_preferred=st.lists(WEIGHTED, max_size=2).map(tuple),
+    anti_preferred=st.lists(WEIGHTED, max_size=1).map(tuple),
+)
+CONSTRAINTS = st.builds(
+    TopologySpreadConstraint,
+    KEYS,
+    max_skew=st.integers(1, 2),
+    hard=st.booleans(),
+    selector=SELECTORS,
+    min_domains=st.integers(1, 3),
+    honor_affinity=st.booleans(),
+    honor_taints=st.booleans(),
+)
+EFFECTS = st.sampled_from([NO_SCHEDULE, PREFER_NO_SCHEDULE])
+TAINTS = st.lists(st.builds(Taint, st.sampled_from(["t", "u"]), EFFECTS), max_size=2).map(tuple)
+
+
+@st.composite
+def some_nodes(draw: st.DrawFn, /, build: type[Build]) -> list[Node]:
+    return [
+        build.node(
+            f"n{number}",
+            draw(st.sampled_from([1000, 2000, 4000])),
+            draw(st.sampled_from([GI, 4 * GI])),
+            draw(st.sampled_from([2, 110])),
+            draw(st.sampled_from(["", "a", "b"])),
+            taints=draw(TAINTS),
+            unschedulable=draw(st.integers(0, 5)) == 0,
+        )
+        for number in range(draw(st.integers(1, 4)))
+    ]
+
+
+@st.composite
+def a_pod(draw: st.DrawFn, /, build: type[Build], name: str, **fields: Any) -> Pod:
+    return build.pod(
+        name,
+        draw(st.sampled_from([0, 300, 1500])),
+        memory=draw(st.sampled_from([0, GI // 3])),
+        labels={"app": draw(APPS)},
+        affinity=draw(AFFINITIES | st.just(Affinity())),
+        priority=draw(st.integers(0, 2)),
+        tolerations=draw(st.sampled_from([(), (build.tolerates("t"),)])),
+        node_selector=draw(st.sampled_from([(), (), ((ZONE, "a"),)])),
+        **fields,
+    )
+
+
 @pytest.fixture(scope="session")
 def worlds(build: type[Build]) -> Any:
     """A strategy of (nodes, pods that are there, the pod that comes)."""
-    apps = st.sampled_from(["x", "y"])
-    keys = st.sampled_from([HOSTNAME, ZONE])
-    terms = st.builds(lambda key, app: PodAffinityTerm(key, build.selector(app=app)), keys, apps)
-    weighted = st.builds(WeightedPodAffinityTerm, st.sampled_from([10, 29, 100]), terms)
-    few = st.lists(terms, max_size=1).map(tuple)
-    affinities = st.builds(
-        Affinity,
-        pod_required=few,
-        anti_required=few,
-        pod_preferred=st.lists(weighted, max_size=2).map(tuple),
-        anti_preferred=st.lists(weighted, max_size=1).map(tuple),
-    )
-    constraints = st.builds(
-        TopologySpreadConstraint,
-        keys,
-        max_skew=st.integers(1, 2),
-        hard=st.booleans(),
-        selector=apps.map(lambda app: build.selector(app=app)),
-        min_domains=st.integers(1, 3),
-        honor_affinity=st.booleans(),
-        honor_taints=st.booleans(),
-    )
-    taints = st.lists(
-        st.builds(Taint, st.sampled_from(["t", "u"]), st.sampled_from([NO_SCHEDULE, PREFER_NO_SCHEDULE])), max_size=2
-    ).map(tuple)
 
     @st.composite
     def world(draw: st.DrawFn) -> tuple[list[Node], list[Pod], Pod]:
-        nodes = [
-            build.node(
-                f"n{number}",
-                draw(st.sampled_from([1000, 2000, 4000])),
-                draw(st.sampled_from([GI, 4 * GI])),
-                draw(st.sampled_from([2, 110])),
-                draw(st.sampled_from(["", "a", "b"])),
-                taints=draw(taints),
-                unschedulable=draw(st.integers(0, 5)) == 0,
-            )
-            for number in range(draw(st.integers(1, 4)))
-        ]
-
-        def pod(name: str, **fields: Any) -> Pod:
-            spread = draw(st.lists(constraints, max_size=2).map(tuple)) if name == "one" else ()
-            return build.pod(
-                name,
-                draw(st.sampled_from([0, 300, 1500])),
-                memory=draw(st.sampled_from([0, GI // 3])),
-                labels={"app": draw(apps)},
-                affinity=draw(affinities | st.just(Affinity())),
-                spread=spread,
-                priority=draw(st.integers(0, 2)),
-                tolerations=draw(st.sampled_from([(), (build.tolerates("t"),)])),
-                node_selector=draw(st.sampled_from([(), (), ((ZONE, "a"),)])),
-                **fields,
-            )
-
+        nodes = draw(some_nodes(build))
         there = [
-            pod(
-                f"p{number}",
-                node=draw(st.sampled_from([node.name for node in nodes])),
-                deletion_at=draw(st.sampled_from([None, None, 30])),
-                phase=draw(st.sampled_from(["Running", "Running", "Running", "Succeeded"])),
-                namespace=draw(st.sampled_from(["default", "default", "other"])),
+            draw(
+                a_pod(
+                    build,
+                    f"p{number}",
+                    node=draw(st.sampled_from([node.name for node in nodes])),
+                    deletion_at=draw(st.sampled_from([None, None, 30])),
+                    phase=draw(st.sampled_from(["Running", "Running", "Running", "Succeeded"])),
+                    namespace=draw(st.sampled_from(["default", "default", "other"])),
+                )
             )
             for number in range(draw(st.integers(0, 6)))
         ]
-        return nodes, there, pod("one")
+        spread = draw(st.lists(CONSTRAINTS, max_size=2).map(tuple))
+        return nodes, there, draw(a_pod(build, "one", spread=spread))
 
     return world()
 
