@@ -70,6 +70,21 @@ def scale(store: Store, pods: Iterable[Pod]) -> int | None:
     return sum(scales.values())
 
 
+def _budgets_of_eviction(situation: Situation, change: Change) -> Iterable[str]:
+    """The budget that an eviction takes a disruption from, and the budgets of a healthy pod that begins to go."""
+    if change.kind == "PodDisruptionBudget":
+        return (change.key,) if _granted(change) else ()
+    return _budgets_of_removal(situation, change)
+
+
+def _granted(change: Change) -> tuple[str, ...]:
+    """Names of the pods whose eviction this write of a budget grants."""
+    if change.before is None or change.after is None:
+        return ()
+    before = {name for name, _ in change.before.status.disrupted_pods}
+    return tuple(name for name, _ in change.after.status.disrupted_pods if name not in before)
+
+
 def _budgets_of_removal(situation: Situation, change: Change) -> Iterable[str]:
     """The budgets of a healthy pod that begins to go; other changes break no budget."""
     if change.kind != "Pod" or not begins_to_go(change) or not healthy(change.before):
@@ -89,16 +104,18 @@ def _budgets_of_removal(situation: Situation, change: Change) -> Iterable[str]:
     why="It is the one promise that drains and node upgrades rest on.",
     remedy="See whether the budget's status was up to date when the eviction was granted.",
     source="pkg/registry/core/pod/storage/eviction.go; pkg/controller/disruption/disruption.go",
-    touched_by=_budgets_of_removal,
+    touched_by=_budgets_of_eviction,
 )
 def budget_honoured(step: Step, budget: PodDisruptionBudget) -> Iterable[Violation]:
     """Counts ready pods that are not Terminating, after the eviction of one of them.
 
+    Judged when the eviction is granted, which is when the budget is asked; a loss of another cause between that and
+    the deletion is not the eviction's. One that takes nothing from the budget is judged when the pod is deleted.
     Pods that are Pending or not ready may go by the API's own rules and lower nothing. Losses of another cause that
     the budget's status does not show yet are not charged to the eviction.
     """
-    evicted = [change for change in step.changes if _removes(change, budget) and _by_api(step, change)]
-    if not evicted:
+    pod = _evicted(step, budget)
+    if pod is None:
         return ()
     before = step.before.store.pods_matching(budget.namespace, budget.selector)
     asked = wanted(step.before.store, budget, before)
@@ -106,11 +123,28 @@ def budget_honoured(step: Step, budget: PodDisruptionBudget) -> Iterable[Violati
         return ()
     # The status may be of an older scale, and the controller is not told of a new one: it cannot know better.
     least = min(asked.healthy, _published(budget, asked))
-    left = sum(1 for pod in step.after.store.pods_matching(budget.namespace, budget.selector) if healthy(pod))
+    granted = {name for name, _ in budget.status.disrupted_pods}
+    after = step.after.store.pods_matching(budget.namespace, budget.selector)
+    left = sum(1 for each in after if healthy(each) and each.name not in granted and each.name != pod.name)
     unseen = _unseen(budget, before)
     if left + unseen >= least:
         return ()
-    return (_too_few(step, budget, evicted[0].before, left, least),)
+    return (_too_few(step, budget, pod, left, least),)
+
+
+def _evicted(step: Step, budget: PodDisruptionBudget) -> Pod | None:
+    """The healthy pod whose eviction this step decides under the budget, or None."""
+    for change in step.changes:
+        if change.kind == "PodDisruptionBudget" and change.key == budget.key:
+            for name in _granted(change):
+                pod = step.before.store.pod(f"{budget.namespace}/{name}")
+                if pod is not None and healthy(pod):
+                    return pod
+        elif _removes(change, budget) and _by_api(step, change):
+            pod = change.before
+            if pod.name not in {name for name, _ in budget.status.disrupted_pods}:
+                return pod
+    return None
 
 
 def _removes(change: Change, budget: PodDisruptionBudget) -> bool:
@@ -172,9 +206,16 @@ def budget_kept(step: Step, budget: PodDisruptionBudget) -> Iterable[Violation]:
         return ()
     asked = wanted(step.before.store, budget, step.before.store.pods_matching(budget.namespace, budget.selector))
     left = sum(1 for pod in step.after.store.pods_matching(budget.namespace, budget.selector) if healthy(pod))
-    if asked is None or left >= asked.healthy:
+    if asked is None or left >= asked.healthy or _impossible(step, budget, asked):
         return ()
     return (_too_few(step, budget, removed[0].before, left, asked.healthy),)
+
+
+def _impossible(step: Step, budget: PodDisruptionBudget, asked: Wanted) -> bool:
+    """Whether the workloads are scaled to fewer pods than the budget asks for: then nothing could keep it."""
+    pods = step.before.store.pods_matching(budget.namespace, budget.selector)
+    wanted_now = scale(step.before.store, pods)
+    return wanted_now is not None and wanted_now < asked.healthy
 
 
 def _too_few(step: Step, budget: PodDisruptionBudget, pod: Pod, left: int, least: int) -> Violation:
