@@ -196,7 +196,7 @@ def test_an_eviction_from_the_request_to_the_replacement() -> None:
     seen.append(world.numbers())
     world.settle()
     seen.append(world.numbers())
-    next(steps)
+    assert list(steps) == [None, None], "the condition, then the deletion"
     world.settle()
     seen.append(world.numbers())
     world.pod("web-3", owner, phase="Pending", ready=False)

@@ -181,7 +181,13 @@ def test_a_drain_cordons_then_evicts_then_waits_until_the_pods_are_gone() -> Non
     world.put(running("agent", "n1", OwnerReference("DaemonSet", "agent", 90), labels=()))
     world.drain("n1")
     world.run(until=0)
-    assert [what for _, what, _ in world.log] == ["cordons n1", "evicts pod/web-0", "evicts pod/web-1"]
+    assert [what for _, what, _ in world.log] == [
+        "cordons n1",
+        "evicts pod/web-0",
+        "deletes pod/web-0",
+        "evicts pod/web-1",
+        "deletes pod/web-1",
+    ]
     assert world.status().state == "draining"
     assert [key for key, _ in world.status().waiting] == ["default/web-0", "default/web-1"]
     world.run()
@@ -201,7 +207,7 @@ def test_a_cordoned_node_is_not_cordoned_again() -> None:
     world.put(node.with_(unschedulable=True))
     world.drain("n1")
     world.run()
-    assert [what for _, what, _ in world.log] == ["evicts pod/web-0"]
+    assert [what for _, what, _ in world.log] == ["evicts pod/web-0", "deletes pod/web-0"]
     assert world.status() == DrainStatus("drained")
 
 

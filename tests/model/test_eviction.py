@@ -63,21 +63,28 @@ def terminating(cluster: Cluster, name: str = "web-a") -> bool:
     return found is None or found.terminating
 
 
-def test_a_pod_without_a_budget_is_deleted_in_one_write() -> None:
+def test_a_pod_without_a_budget_is_marked_and_then_deleted() -> None:
+    """Recording 25: the DisruptionTarget condition is seen before the pod is Terminating."""
     cluster = cluster_of(pod())
-    assert len(request(cluster)) == 1
+    mark, delete = request(cluster)
+    marked, _ = mark.apply(cluster)
+    assert not terminating(marked)
+    assert marked.store.all("Pod")[0].disruption_target == EVICTED
+    assert terminating(delete.apply(marked)[0])
     after = evict(cluster).store.pod("default/web-a")
     assert after is not None
     assert (after.deletion_at, after.grace, after.disruption_target) == (130, 30, EVICTED)
 
 
-def test_the_decision_with_the_decrement_is_one_write_and_the_deletion_another() -> None:
+def test_the_decision_with_the_decrement_is_one_write_and_condition_and_deletion_follow() -> None:
     """Recording 18: disruptionsAllowed falls with the eviction itself, before the pod is Terminating."""
     cluster = cluster_of(pod(), budget(healthy=3, desired=2))
-    decide, delete = request(cluster)
+    decide, mark, delete = request(cluster)
     cluster, changes = decide.apply(cluster)
     assert [change.kind for change in changes] == ["PodDisruptionBudget"]
     assert status_of(cluster) == BudgetStatus(3, 2, 0, 3, (("web-a", 100),), 1, ("False", "InsufficientPods"))
+    cluster, changes = mark.apply(cluster)
+    assert [change.after.disruption_target for change in changes] == [EVICTED]
     assert not terminating(cluster)
     cluster, changes = delete.apply(cluster)
     assert [change.kind for change in changes] == ["Pod"]
@@ -120,8 +127,10 @@ def test_a_pending_pod_without_a_node_is_removed_at_once() -> None:
 
 
 def test_a_terminating_pod_is_not_counted_again() -> None:
-    cluster = cluster_of(pod(deletion_at=110, grace=30), budget(healthy=3, desired=2))
-    assert evict(cluster).store == cluster.store
+    before = cluster_of(pod(deletion_at=110, grace=30), budget(healthy=3, desired=2))
+    after = evict(before)
+    assert status_of(after) == status_of(before)
+    assert [each.deletion_at for each in after.store.all("Pod")] == [110]
 
 
 def test_p5_an_unready_pod_goes_without_a_decrement_while_the_budget_is_met() -> None:
@@ -189,21 +198,23 @@ def test_a_pod_that_is_gone_or_another_is_not_evicted() -> None:
 
 
 def test_the_first_write_decides_on_the_store_as_it_is() -> None:
-    """The caller saw a budget that has gone since: the decision deletes, and the second write finds nothing to do."""
+    """The caller saw a budget that has gone since: the decision marks, and the second write finds nothing to do."""
     cluster = cluster_of(pod(), budget(healthy=3, desired=2))
-    decide, delete = request(cluster)
+    decide, mark, delete = request(cluster)
     store, _ = cluster.store.remove("PodDisruptionBudget", "default/web")
     cluster, changes = decide.apply(cluster.with_(store=store))
     assert [change.kind for change in changes] == ["Pod"]
-    assert delete.apply(cluster) == (cluster, ())
+    assert mark.apply(cluster) == (cluster, ())
+    assert terminating(delete.apply(cluster)[0])
 
 
 def test_a_budget_that_the_caller_did_not_see_is_spent_all_the_same() -> None:
     cluster = cluster_of(pod())
-    (only,) = request(cluster)
+    decide, delete = request(cluster)
     store, _ = cluster.store.put(budget(healthy=3, desired=2))
-    cluster, changes = only.apply(cluster.with_(store=store))
-    assert [change.kind for change in changes] == ["PodDisruptionBudget", "Pod"]
+    cluster, changes = decide.apply(cluster.with_(store=store))
+    assert [change.kind for change in changes] == ["PodDisruptionBudget"]
+    assert terminating(delete.apply(cluster)[0])
     assert status_of(cluster).disruptions_allowed == 0
 
 

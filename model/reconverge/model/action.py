@@ -144,7 +144,7 @@ class DeletePod(Action):
     grace: Seconds | None = None
     reason: str = ""
     disruption_target: str = ""
-    """Reason of a DisruptionTarget condition that the caller sets with the deletion."""
+    """Reason of the DisruptionTarget condition with which the caller has marked the pod before (MarkDisrupted)."""
 
     def apply(self, cluster: Cluster) -> Written:
         """Unbound and terminal pods go at once; others become Terminating until their kubelet has stopped them."""
@@ -172,6 +172,34 @@ class DeletePod(Action):
         """Names the pod, and whether it is forced."""
         name = self.key.removeprefix("default/")
         return f"force-deletes pod/{name}" if self.grace == 0 else f"deletes pod/{name}"
+
+
+@frozen
+class MarkDisrupted(Action):
+    """Set the DisruptionTarget condition of a pod that is about to be deleted. Raises NotFound, Conflict.
+
+    Whoever disrupts a pod makes two calls: it patches the status, then it deletes.
+    Source: `pkg/registry/core/pod/storage/eviction.go` (addConditionAndDeletePod),
+    `pkg/controller/tainteviction/taint_eviction.go`, `pkg/scheduler/framework/preemption/executor.go`.
+    """
+
+    key: str
+    uid: int
+    target: str
+    """Reason of the condition, such as EvictionByEvictionAPI."""
+    reason: str = ""
+
+    def apply(self, cluster: Cluster) -> Written:
+        """A pod that has the condition already makes no write."""
+        pod: Pod = _current(cluster, "Pod", self.key, self.uid)
+        if pod.disruption_target == self.target:
+            return cluster, ()
+        store, change = cluster.store.put(pod.with_(disruption_target=self.target))
+        return cluster.with_(store=store), (change,)
+
+    def describe(self) -> str:
+        """Names the pod and the reason."""
+        return f"marks pod/{self.key.removeprefix('default/')} as disrupted ({self.target})"
 
 
 @frozen

@@ -1,7 +1,7 @@
 """The eviction API: removing a pod only as far as its disruption budget allows.
 
-One request is two writes of the API server, so that a crash or an event can fall between them: the budget is checked
-and decremented at once (`Evict`), then the pod is deleted. Requests that need no budget are one write.
+One request is up to three writes of the API server, so that a crash or an event can fall between them: the budget is
+checked and decremented at once (`Evict`), then the pod gets its DisruptionTarget condition, then it is deleted.
 Source: `pkg/registry/core/pod/storage/eviction.go`.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from reconverge.model.action import Action, DeletePod, Written
+from reconverge.model.action import Action, DeletePod, MarkDisrupted, Written
 from reconverge.model.cluster import Cluster
 from reconverge.model.errors import ApiError, Conflict, InternalError, NotFound, TooManyRequests
 from reconverge.model.objects import BudgetStatus, Pod, PodDisruptionBudget
@@ -45,9 +45,9 @@ def matching_budgets(store: Store, pod: Pod) -> list[PodDisruptionBudget]:
 
 @frozen
 class Evict(Action):
-    """POST of an Eviction, up to the decision: takes one disruption from the budget, or deletes if none is needed.
+    """POST of an Eviction, up to its first write: takes one disruption from the budget, or marks the pod if none is needed.
 
-    `deletes` says that no DELETE follows in the plan: then this write does it, whatever the decision. Raises NotFound,
+    `deletes` says that nothing follows in the plan: then this write deletes, too, whatever the decision. Raises NotFound,
     Conflict if the uid is another, EvictionRefused (429), InternalError (500) for a pod under two budgets.
     Its methods are the rules of the API, one each.
     """
@@ -63,7 +63,7 @@ class Evict(Action):
         pod = self._pod(cluster.store)
         budget = self.budget_to_spend(cluster.store, pod, cluster.rules)
         if budget is None:
-            return self.deletion().apply(cluster)
+            return (self.deletion() if self.deletes else self.mark()).apply(cluster)
         self.check(budget)
         store, change = cluster.store.put(budget.with_(status=self.spent(budget.status, pod, cluster.now)))
         after = cluster.with_(store=store)
@@ -75,6 +75,10 @@ class Evict(Action):
     def describe(self) -> str:
         """Names the pod."""
         return f"evicts pod/{self.key.removeprefix('default/')}"
+
+    def mark(self) -> MarkDisrupted:
+        """The condition that says why the pod goes (addConditionAndDeletePod)."""
+        return MarkDisrupted(self.key, self.uid, EVICTED, self.reason)
 
     def deletion(self) -> DeletePod:
         """The DELETE of a granted eviction, with the pod's own grace period unless the request has one."""
@@ -155,10 +159,9 @@ def eviction(
     grace: Seconds | None = None,
     request: type[Evict] = Evict,
 ) -> tuple[Action, ...]:
-    """The writes of one eviction request, for a plan: one if the pod needs no budget as the caller sees it, else two.
+    """The writes of one eviction request, for a plan: two if the pod needs no budget as the caller sees it, else three.
 
-    Should the store differ by then, the first write still decides rightly; a DELETE that it made itself is not
-    repeated by the second. `grace` None is the pod's own period. `request` is for rules other than Kubernetes' own.
+    Should the store differ by then, the first write still decides rightly. `grace` None is the pod's own period. `request` is for rules other than Kubernetes' own.
     """
     first = request(pod.key, pod.uid, reason, grace)
     try:
@@ -166,5 +169,5 @@ def eviction(
     except ApiError:
         return (first,)
     if not needs_budget:
-        return (request(pod.key, pod.uid, reason, grace, deletes=True),)
-    return (first, first.deletion())
+        return (first, first.deletion())
+    return (first, first.mark(), first.deletion())

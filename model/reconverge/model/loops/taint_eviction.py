@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from attrs import frozen
 
-from reconverge.model.action import DeletePod
+from reconverge.model.action import DeletePod, MarkDisrupted
 from reconverge.model.likeness import At, pod_likeness
 from reconverge.model.loop import ControlLoop, Plan, Reading
 from reconverge.model.objects import Node, Pod, Taint, Toleration
@@ -22,6 +22,8 @@ from reconverge.model.value import Seconds
 
 Taints = tuple[Taint, ...]
 FOREVER = None
+BY_TAINT_MANAGER = "DeletionByTaintManager"
+"""Reason of the DisruptionTarget condition."""
 
 
 @frozen
@@ -155,8 +157,9 @@ class TaintEvictionController(ControlLoop[Schedule]):
         after = memory if wanted == planned else memory.set(key, wanted)
         if wanted.due > reading.now:
             return (Plan(after, requeue_at=wanted.due, note=wanted.reason),)
-        delete = DeletePod(key, pod.uid, reason=wanted.reason, disruption_target="DeletionByTaintManager")
-        return (Plan(after, (delete,)),)
+        mark = MarkDisrupted(key, pod.uid, BY_TAINT_MANAGER, wanted.reason)
+        delete = DeletePod(key, pod.uid, reason=wanted.reason, disruption_target=BY_TAINT_MANAGER)
+        return (Plan(after, (mark, delete)),)
 
     def marks(self, memory: Schedule, reading: Reading) -> Iterable[tuple[str, str, Any]]:
         """When each planned eviction is due; when it began matters only through that."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from reconverge.model.action import Action, Bind, DeletePod, Patch
+from reconverge.model.action import Action, Bind, DeletePod, MarkDisrupted, Patch
 from reconverge.model.errors import ApiError, Conflict, NotFound
 from reconverge.model.loop import Plan, Reading
 from reconverge.model.loops.scheduler import messages
@@ -186,9 +186,13 @@ class Scheduler(SchedulingQueue):
                 displaced.append(Patch("Pod", key, other.uid, fields, f"{pod.reference} comes first"))
         reason = f"makes room for {pod.reference}"
         deletions = [
-            DeletePod(victim.key, victim.uid, reason=reason, disruption_target=BY_SCHEDULER)
+            write
             for victim in candidate.victims
             if victim.deletion_at is None and memory.refused.get(victim.key) != victim.uid
+            for write in (
+                MarkDisrupted(victim.key, victim.uid, BY_SCHEDULER, reason),
+                DeletePod(victim.key, victim.uid, reason=reason, disruption_target=BY_SCHEDULER),
+            )
         ]
         memory = memory.with_(nominated=nominated.set(pod.key, node))
         return Plan(memory, (*_told(pod, fit, node), *displaced, *deletions), choice=node)
@@ -200,13 +204,14 @@ class Scheduler(SchedulingQueue):
 
         All reasons for which it refuses a binding are final for that pod. Other errors make the pod wait.
         """
-        if not isinstance(action, Bind | Patch | DeletePod):
+        if not isinstance(action, Bind | Patch | DeletePod | MarkDisrupted):
             return memory
         if isinstance(action, Bind) and action.key in memory.assumed:
             memory = memory.with_(assumed=memory.assumed.delete(action.key))
         if isinstance(error, NotFound | Conflict):
             return memory.with_(refused=memory.refused.set(action.key, action.uid))
-        keys = sorted(memory.nominated or EMPTY) if isinstance(action, DeletePod) else [action.key]
+        of_victim = isinstance(action, DeletePod | MarkDisrupted)
+        keys = sorted(memory.nominated or EMPTY) if of_victim else [action.key]
         return postponed(memory, keys)
 
     def _forgotten(self, memory: SchedulerMemory, key: str) -> SchedulerMemory:
