@@ -21,6 +21,8 @@ class Pass:
         self.reading = reading
         self.deployment = deployment
         self.sets = {rs.key: rs for rs in sorted(sets, key=lambda rs: (rs.created_at, rs.deployment_revision, rs.name))}
+        self.counted = dict(self.sets)
+        """The sets as they were read, and one that was created: status counts these (sync.go, calculateStatus)."""
         self.actions: list[Action] = []
         self.status_written = False
         """After one status write the pass holds an old version: a second one would be refused, so it is not made."""
@@ -52,6 +54,10 @@ class Pass:
     def total(self) -> int:
         """The pods that all ReplicaSets want together."""
         return sum(rs.replicas for rs in self.sets.values())
+
+    def counted_total(self) -> int:
+        """As `total`, but without what this pass has scaled: what the status counts."""
+        return sum(rs.replicas for rs in self.counted.values())
 
     def available(self) -> int:
         """The available pods that all ReplicaSets report together."""
@@ -105,7 +111,7 @@ class Pass:
             created_at=self.reading.now,
         )
         self.actions.append(Create(new, f"revision {new.deployment_revision}, {replicas} replicas at first"))
-        self.sets[new.key] = new
+        self.sets[new.key] = self.counted[new.key] = new
         return new
 
     def next_revision(self) -> int:

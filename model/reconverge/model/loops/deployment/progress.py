@@ -39,7 +39,7 @@ def computed(work: Pass) -> DeploymentStatus:
         updated=new.status.replicas if new is not None else 0,
         ready=sum(rs.status.ready for rs in sets),
         available=available,
-        unavailable=max(0, work.total() - available),
+        unavailable=max(0, work.counted_total() - available),
         terminating=sum(terminating) if work.reading.rules.terminating_replicas else None,
         observed_generation=deployment.generation,
         conditions=with_condition(deployment.status.conditions, available_condition, work.reading.now),
