@@ -1,6 +1,7 @@
 """Drives the model through sequences of events and judges them: search, reduction, traces, verdicts."""
 
 from reconverge.checker.check import check
+from reconverge.checker.machine import InvariantBroken, state_machine
 from reconverge.checker.replay import ReplayError, replay, simulate
 from reconverge.checker.result import Bounds, Exploration, Result, Verdict
 from reconverge.checker.scenario import Expected, Scenario, ScenarioError
@@ -13,6 +14,7 @@ __all__ = [
     "Bounds",
     "Expected",
     "Exploration",
+    "InvariantBroken",
     "ReplayError",
     "Result",
     "Scenario",
@@ -25,4 +27,5 @@ __all__ = [
     "replay",
     "simulate",
     "standard_control_plane",
+    "state_machine",
 ]

@@ -1,0 +1,114 @@
+"""Hypothesis plays random sequences of events against small clusters; every law must hold in all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+
+from reconverge.checker import InvariantBroken, Scenario, standard_control_plane, state_machine
+from reconverge.invariants.stock import stock
+from reconverge.model.loops.replicaset import ReplicaSetController
+
+WITHOUT_EXPLAIN = tuple(phase for phase in Phase if phase is not Phase.explain)
+LAWS = [each.id for each in stock() if each.family == "law" and each.default]
+
+
+def deployment(name: str, replicas: int, **spec: Any) -> dict[str, Any]:
+    """A Deployment as a manifest."""
+    labels = {"app": name}
+    container = {"name": "app", "image": "app:1", "resources": {"requests": {"cpu": "500m"}}}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template, **spec},
+    }
+
+
+def budget(name: str, **spec: Any) -> dict[str, Any]:
+    """A PodDisruptionBudget as a manifest."""
+    selector = {"matchLabels": {"app": name}}
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": name},
+        "spec": {"selector": selector, **spec},
+    }
+
+
+def scenario(*objects: dict[str, Any], nodes: int = 3, may: dict[str, Any] | None = None, check: list[str]) -> Scenario:
+    """A scenario of some objects on equal nodes in two zones."""
+    pool = {
+        "name": "node", "count": nodes, "zones": ["a", "b"], "allocatable": {"cpu": "2", "memory": "8Gi", "pods": 10},
+    }  # fmt: skip
+    spec: dict[str, Any] = {"objects": list(objects), "nodePools": [pool], "check": check}
+    if may is not None:
+        spec["may"] = may
+    return Scenario.from_document(
+        {"apiVersion": "reconverge/v1alpha1", "kind": "Scenario", "metadata": {"name": "machine"}, "spec": spec}
+    )
+
+
+SHOP = scenario(deployment("web", 3), budget("web", minAvailable=2), check=LAWS)
+ROUGH = scenario(
+    deployment("web", 2, strategy={"type": "Recreate"}),
+    deployment("api", 2, strategy={"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}),
+    may={
+        "node-crash": 3, "node-recover": 3, "node-partition": 2, "node-reboot": 2, "kubelet-restart": 2,
+        "container-crash": 3, "delete-pod": 3, "rollout": {"behaviour": ["ready", "never-ready"]}, "rollback": 2,
+        "scale": 4, "cordon": 2, "uncordon": 2, "drain": 2, "pause-rollout": 1, "resume-rollout": 1,
+        "loop-restart": 2, "loop-pause": 1,
+    },
+    check=LAWS,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("world", [SHOP, ROUGH], ids=["shop", "rough"])
+def test_laws_hold_whatever_happens(world: Scenario) -> None:
+    machine = state_machine(world)
+    run_state_machine_as_test(machine, settings=_settings(max_examples=12, steps=8))
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("world", [SHOP, ROUGH], ids=["shop", "rough"])
+def test_laws_hold_in_a_long_campaign(world: Scenario) -> None:
+    run_state_machine_as_test(state_machine(world), settings=_settings(max_examples=120, steps=20))
+
+
+def test_each_kind_of_event_is_a_rule_of_its_own() -> None:
+    machine = state_machine(SHOP)
+    assert {"node_crash", "drain", "rollout", "scale", "zone_outage"} <= set(vars(machine))
+
+
+class CountsTheDying(ReplicaSetController):
+    """Wrong: pods that are being deleted count as active, so nothing replaces them while they linger."""
+
+    def manage(self, reading: Any, rs: Any, active: Any) -> Any:
+        """Counts every pod of the set."""
+        return super().manage(reading, rs, reading.store.pods_of(rs.uid))
+
+
+def test_a_failure_shows_the_reduced_trace() -> None:
+    world = scenario(deployment("web", 2), may={"node-crash": 2, "rollout": 2, "scale": 2}, check=["replicas-restored"])
+    plane = standard_control_plane().replacing(CountsTheDying())
+    machine: type[RuleBasedStateMachine] = state_machine(world, plane=plane)
+    with pytest.raises(InvariantBroken) as broken:
+        run_state_machine_as_test(machine, settings=_settings(max_examples=60, steps=6))
+    assert [stroke.event for stroke in broken.value.trace.strokes] == ["node-crash"]
+    assert "node node-1 crashes" in str(broken.value)
+
+
+def _settings(*, max_examples: int, steps: int) -> settings:
+    return settings(
+        max_examples=max_examples,
+        stateful_step_count=steps,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=WITHOUT_EXPLAIN,
+        suppress_health_check=list(HealthCheck),
+    )
