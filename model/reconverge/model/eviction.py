@@ -45,10 +45,10 @@ def matching_budgets(store: Store, pod: Pod) -> list[PodDisruptionBudget]:
 
 @frozen
 class Evict(Action):
-    """POST of an Eviction, up to its first write: takes one disruption from the budget, or marks the pod if none is needed.
+    """POST of an Eviction, up to its first write: takes one disruption from the budget, or marks a pod that needs none.
 
-    `deletes` says that nothing follows in the plan: then this write deletes, too, whatever the decision. Raises NotFound,
-    Conflict if the uid is another, EvictionRefused (429), InternalError (500) for a pod under two budgets.
+    `deletes` says that nothing follows in the plan: then this write deletes, too, whatever the decision. Raises
+    NotFound, Conflict if the uid is another, EvictionRefused (429), InternalError (500) for a pod under two budgets.
     Its methods are the rules of the API, one each.
     """
 
@@ -161,7 +161,8 @@ def eviction(
 ) -> tuple[Action, ...]:
     """The writes of one eviction request, for a plan: two if the pod needs no budget as the caller sees it, else three.
 
-    Should the store differ by then, the first write still decides rightly. `grace` None is the pod's own period. `request` is for rules other than Kubernetes' own.
+    Should the store differ by then, the first write still decides rightly. `grace` None is the pod's own period.
+    `request` is for rules other than Kubernetes' own.
     """
     first = request(pod.key, pod.uid, reason, grace)
     try:

@@ -21,6 +21,9 @@ SYNC_FAILED = ("False", "SyncFailed")
 WITHOUT_SCALE = {"DaemonSet": "daemonsets.apps", "Job": "jobs.batch", "CronJob": "cronjobs.batch", "Node": "nodes"}
 """Kinds that own pods and have no scale subresource, with the name by which the controller complains of them."""
 
+ANY_OF = ","
+"""Between the budgets of a key of which one is chosen."""
+
 Disrupted = tuple[tuple[str, Seconds], ...]
 
 
@@ -72,18 +75,27 @@ class DisruptionController(ControlLoop[None]):
         return sorted(reading.store.table("PodDisruptionBudget").objects)
 
     def budgets_of_pod(self, store: Store, pod: Pod) -> Sequence[str]:
-        """The one budget that a pod's change wakes: of several that match, the first by name (getPdbForPod).
+        """The key that a pod's change wakes: of several budgets that match, any one, but only one (getPdbForPod).
 
-        Kubernetes takes an arbitrary one, so the status of the others stays old until something else wakes them. It
-        looks at the pod's labels after the change only: a budget that a relabelled pod left is not woken.
+        So the status of the others stays old until something else wakes them. The key then names them all, and the
+        pass has one alternative for each. Kubernetes looks at the pod's labels after the change only: a budget that a
+        relabelled pod left is not woken.
         """
-        return [budget.key for budget in matching_budgets(store, pod)[:1]]
+        matching = [budget.key for budget in matching_budgets(store, pod)]
+        return [ANY_OF.join(matching)] if matching else []
 
     def _budgets_of_controller(self, store: Store, namespace: str) -> Sequence[str]:
         return [budget.key for budget in store.in_namespace("PodDisruptionBudget", namespace)]
 
     def sync(self, reading: Reading, memory: None, key: str) -> Sequence[Plan[None]]:
         """Writes the status if it differs; looks again when a pod that was to be deleted may have been kept."""
+        keys = key.split(ANY_OF)
+        if len(keys) == 1:
+            return self._sync_one(reading, key)
+        chosen = ((each.partition("/")[2], self._sync_one(reading, each)[0]) for each in keys)
+        return [plan.with_(choice=name) for name, plan in chosen]
+
+    def _sync_one(self, reading: Reading, key: str) -> tuple[Plan[None]]:
         budget = reading.store.budget(key)
         if budget is None:
             return (Plan(None),)
