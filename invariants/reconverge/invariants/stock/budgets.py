@@ -141,9 +141,9 @@ def _evicted(step: Step, budget: PodDisruptionBudget) -> Pod | None:
                 if pod is not None and healthy(pod):
                     return pod
         elif _removes(change, budget) and _by_api(step, change):
-            pod = change.before
-            if pod.name not in {name for name, _ in budget.status.disrupted_pods}:
-                return pod
+            going: Pod = change.before
+            if going.name not in {name for name, _ in budget.status.disrupted_pods}:
+                return going
     return None
 
 

@@ -42,18 +42,16 @@ def placement_honoured(step: Step, _: None) -> Iterable[Violation]:
     pod, node = store.pod(action.key), store.node(action.node)
     if pod is None:
         return ()
-    if node is None:
-        return (Violation(pod.reference, f"was bound to {action.node}, which has no Node object"),)
-    refusals = list(Oracle(store, pod).refusals(node))
+    refusals = [Refusal("gone", "has no Node object")] if node is None else list(Oracle(store, pod).refusals(node))
     if refusals and not undisturbed(step):
         refusals = [each for each in refusals if each.kind in BY_BINDINGS]
-    return (_misplaced(pod, node, refusals),) if refusals else ()
+    return (_misplaced(pod, action.node, refusals),) if refusals else ()
 
 
-def _misplaced(pod: Pod, node: Node, refusals: list[Refusal]) -> Violation:
+def _misplaced(pod: Pod, node: str, refusals: list[Refusal]) -> Violation:
     reasons = "; it ".join(each.text for each in refusals)
-    facts = {"node": node.name, "broken": [each.kind for each in refusals]}
-    return Violation(pod.reference, f"{pod.reference} was bound to {node.name}, which {reasons}", facts)
+    facts = {"node": node, "broken": [each.kind for each in refusals]}
+    return Violation(pod.reference, f"{pod.reference} was bound to {node}, which {reasons}", facts)
 
 
 @invariant(

@@ -35,7 +35,16 @@ def _created(step: Step) -> Pod | None:
     return None
 
 
-def _ceiling(store: Store, rs: ReplicaSet, deployment: Deployment | None) -> int:
+def _counted(store: Store, rs: ReplicaSet, terminating: bool, *, whole: bool) -> int:
+    """The pods of a ReplicaSet: all that have not ended, or those that are active, unless `whole` up to its size."""
+    pods = store.pods_of(rs.uid)
+    if terminating:
+        return sum(not each.terminal for each in pods)
+    active = sum(each.active for each in pods)
+    return active if whole else min(active, rs.replicas)
+
+
+def _ceiling(rs: ReplicaSet, deployment: Deployment | None) -> int:
     """How many pods there may be. A ReplicaSet sized before its Deployment was scaled still goes by its old size."""
     if deployment is None:
         return rs.replicas
@@ -52,9 +61,10 @@ def _above(step: Step, *, terminating: bool) -> Iterable[Violation]:
     if pod is None or rs is None:
         return ()
     deployment = owning_deployment(store, rs)
-    pods = store.pods_of(rs.uid) if deployment is None else pods_of_sets(store, deployment)
-    there = sum(1 for each in pods if not each.terminal and (terminating or each.deletion_at is None))
-    most = _ceiling(store, rs, deployment)
+    sets = [rs] if deployment is None else store.replica_sets_of(deployment.uid)
+    # Pods that another ReplicaSet has too many are on their way out already: the new one comes in their stead.
+    there = sum(_counted(store, each, terminating, whole=each.uid == rs.uid) for each in sets)
+    most = _ceiling(rs, deployment)
     if there <= most:
         return ()
     workload = rs if deployment is None else deployment

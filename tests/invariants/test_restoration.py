@@ -1,0 +1,217 @@
+"""Whether workloads get their replicas back, and pending pods their place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from reconverge.invariants import Situation
+from reconverge.model.action import DeletePod
+from reconverge.model.eviction import EVICTED
+from reconverge.model.loop import LoopState
+from reconverge.model.loops.drain import DONE, EVICTING, REFUSED, Drain, PodDrain
+from reconverge.model.objects import Taint, Toleration
+from reconverge.model.objects.node import NO_SCHEDULE
+from reconverge.model.persistent import EMPTY, Map
+
+
+def rested(
+    lab: Any, *nodes: str | None, outcome: str = "rest", down: tuple[str, ...] = (), repeating: Any = (), **fields: Any
+) -> Any:
+    """A Deployment of two with a pod on each of the nodes; None is a pending pod."""
+    deployment = lab.deployment(**{"replicas": 2, **fields})
+    rs = lab.set_of(deployment, replicas=2)
+    pods = lab.pods_of(rs, *nodes)
+    told = ("Unschedulable", "0/2 nodes are available: 2 Insufficient cpu.")
+    pods = [pod if pod.node is not None else pod.with_(unscheduled=told) for pod in pods]
+    situation = lab.situation(lab.node("n1"), lab.node("n2"), deployment, rs, *pods, down=down)
+    return lab.quiet(situation, outcome, repeating)
+
+
+def test_all_replicas_ready_and_running_are_enough(lab: Any) -> None:
+    assert lab.broken("replicas-restored", rested(lab, "n1", "n2")) == []
+
+
+def test_a_pending_replica_is_told_of_in_the_schedulers_words(lab: Any) -> None:
+    (violation,) = lab.broken("replicas-restored", rested(lab, "n1", None))
+    assert violation.object == "deployment/web"
+    assert violation.message == (
+        "1 of 2 replicas of deployment/web are ready and running: "
+        "pod/web-new-b is Pending: 0/2 nodes are available: 2 Insufficient cpu."
+    )
+
+
+def test_a_pod_called_ready_on_a_machine_without_power_does_not_run(lab: Any) -> None:
+    (violation,) = lab.broken("replicas-restored", rested(lab, "n1", "n2", down=("n2",)))
+    assert "pod/web-new-b is bound on n2, whose machine is down" in violation.message
+
+
+def test_replicas_that_do_not_exist_are_counted(lab: Any) -> None:
+    (violation,) = lab.broken("replicas-restored", rested(lab, "n1"))
+    assert violation.message.endswith("1 more does not exist")
+
+
+@pytest.mark.parametrize("behaviour", ["never-ready", "crashes", "exit-0", "exit-1"])
+def test_templates_that_never_get_ready_are_not_judged(lab: Any, behaviour: str) -> None:
+    assert lab.broken("replicas-restored", rested(lab, None, None, spec=lab.spec(behaviour=behaviour))) == []
+
+
+def test_a_workload_scaled_to_nothing_or_not_explored_to_the_end_is_not_judged(lab: Any) -> None:
+    assert lab.broken("replicas-restored", rested(lab, replicas=0)) == []
+    assert lab.broken("replicas-restored", rested(lab, None, outcome="unfinished")) == []
+
+
+def test_a_pause_in_the_middle_of_a_rollout_is_excused_and_one_at_rest_is_not(lab: Any) -> None:
+    assert lab.broken("replicas-restored", rested(lab, "n1", paused=True)) != []
+    deployment = lab.deployment(2, paused=True)
+    sets = [lab.set_of(deployment, replicas=1), lab.set_of(deployment, "old", replicas=1)]
+    situation = lab.situation(lab.node(), deployment, *sets, *lab.pods_of(sets[0], "n1"))
+    assert lab.broken("replicas-restored", lab.quiet(situation)) == []
+
+
+def test_a_replica_whose_readiness_an_event_holds_down_is_excused(lab: Any) -> None:
+    end = rested(lab, "n1", "n2")
+    pod = end.store.all("Pod")[1]
+    machine = end.cluster.machines.get("n2")
+    for forced, broken in ((False, False), (None, True)):
+        held = machine.with_pod(machine.pods[pod.uid].with_(ready=False, forced_ready=forced))
+        after = Situation(end.cluster.with_(machines=end.cluster.machines.put(held)))
+        assert bool(lab.broken("replicas-restored", lab.quiet(after))) is broken
+
+
+def test_replicas_that_come_and_go_are_not_restored(lab: Any) -> None:
+    for key, broken in (("default/web-new-x", True), ("default/other-a", False)):
+        repeating = (("taint-eviction", DeletePod(key, 9)),)
+        found = lab.broken("replicas-restored", rested(lab, "n1", "n2", outcome="loop", repeating=repeating))
+        assert bool(found) is broken
+
+
+def test_a_replicaset_of_its_own_is_a_workload(lab: Any) -> None:
+    rs = lab.set_of(replicas=2)
+    found = lab.broken("replicas-restored", lab.quiet(lab.situation(lab.node(), rs, *lab.pods_of(rs, "n1"))))
+    assert [each.object for each in found] == ["replicaset/web-new"]
+
+
+def test_what_has_failed_is_told_of(lab: Any) -> None:
+    rs = lab.set_of(replicas=1)
+    failed = lab.pods_of(rs, "n1", phase="Failed", ready=False, reason="OutOfpods")
+    (violation,) = lab.broken("replicas-restored", lab.quiet(lab.situation(lab.node(), rs, *failed)))
+    assert "1 have Failed, the last one: OutOfpods" in violation.message
+
+
+# Pending pods
+
+
+def waiting(lab: Any, *others: Any, node: Any = None, outcome: str = "rest", **spec: Any) -> Any:
+    created_at = spec.pop("created_at", 0)
+    fields = spec.pop("pod", {})
+    pod = lab.pod("waits", None, spec=lab.spec(**spec), created_at=created_at, **fields)
+    before = lab.situation(node or lab.node(), *others)
+    return lab.quiet(lab.situation(node or lab.node(), *others, pod), outcome, before=before)
+
+
+def test_a_pending_pod_that_fits_is_found(lab: Any) -> None:
+    (violation,) = lab.broken("pending-pods-placed", waiting(lab))
+    assert violation.object == "pod/waits"
+    assert violation.facts["node"] == "n1"
+
+
+def test_a_pending_pod_that_fits_nowhere_is_not(lab: Any) -> None:
+    assert lab.broken("pending-pods-placed", waiting(lab, cpu=5000)) == []
+    assert lab.broken("pending-pods-placed", waiting(lab, node=lab.node(taints=(Taint("k", NO_SCHEDULE),)))) == []
+    tolerates = (Toleration("k", "Exists"),)
+    node = lab.node(taints=(Taint("k", NO_SCHEDULE),))
+    assert lab.broken("pending-pods-placed", waiting(lab, node=node, tolerations=tolerates)) != []
+
+
+@pytest.mark.parametrize(
+    ("spec", "broken"),
+    [
+        ({"priority": 10}, True),
+        ({"priority": 0}, False),
+        ({"priority": 10, "preemption_policy": "Never"}, False),
+        ({"priority": 10, "node_selector": (("disk", "ssd"),)}, False),
+    ],
+)
+def test_to_fit_includes_to_preempt_where_the_pod_may(lab: Any, spec: dict[str, Any], broken: bool) -> None:
+    full = lab.pod("low", "n1", spec=lab.spec(cpu=4000))
+    assert bool(lab.broken("pending-pods-placed", waiting(lab, full, **spec))) is broken
+
+
+def test_a_pod_that_waits_for_its_victims_may_not_preempt_again(lab: Any) -> None:
+    nominated: dict[str, Any] = {"pod": {"nominated_node": "n1"}, "priority": 10}
+    for target, broken in (("PreemptionByScheduler", False), ("", True)):
+        going = lab.pod("low", "n1", spec=lab.spec(cpu=4000), deletion_at=1030, disruption_target=target)
+        assert bool(lab.broken("pending-pods-placed", waiting(lab, going, **nominated))) is broken
+
+
+def test_room_that_is_promised_to_a_nominated_pod_is_not_free(lab: Any) -> None:
+    for priority, broken in ((10, False), (-10, True)):
+        high = lab.pod("high", None, spec=lab.spec(cpu=4000, priority=priority), nominated_node="n1")
+        found = [each.object for each in lab.broken("pending-pods-placed", waiting(lab, high))]
+        assert ("pod/waits" in found) is broken
+
+
+@pytest.mark.parametrize(
+    "fields", [{"scheduling_gates": ("x",)}, {"claims": ("data",)}, {"pod": {"deletion_at": 1030.0}}]
+)
+def test_pods_that_the_scheduler_may_not_place_are_not_judged(lab: Any, fields: dict[str, Any]) -> None:
+    assert lab.broken("pending-pods-placed", waiting(lab, **fields)) == []
+
+
+def test_in_a_loop_a_pod_must_have_waited_for_a_while(lab: Any) -> None:
+    for created_at, broken in ((990, False), (900, True)):
+        found = lab.broken("pending-pods-placed", waiting(lab, outcome="loop", created_at=created_at))
+        assert bool(found) is broken
+
+
+def test_a_scheduler_that_is_paused_or_missing_places_nothing(lab: Any) -> None:
+    for loops, broken in (
+        ({"scheduler": LoopState()}, True),
+        ({"scheduler": LoopState(paused=True)}, False),
+        ({"kubelet": LoopState()}, False),
+    ):
+        situation = lab.situation(lab.node(), lab.pod("waits", None), loops=loops)
+        assert bool(lab.broken("pending-pods-placed", lab.quiet(situation))) is broken
+
+
+# Drains
+
+
+def drained(lab: Any, state: str, *, error: str = "", parked: bool = True, outcome: str = "rest") -> Any:
+    answer = "429 Cannot evict pod as it would violate the pod's disruption budget."
+    pods = Map({"default/web-a": PodDrain(3, REFUSED, answer)}) if parked else EMPTY
+    loops = {"drain": LoopState(Map({"n1": Drain(state=state, pods=pods, error=error)}))}
+    return lab.quiet(lab.situation(lab.node("n1"), lab.node("n2"), loops=loops), outcome)
+
+
+def test_a_drain_that_waits_says_what_the_eviction_api_answered(lab: Any) -> None:
+    (violation,) = lab.broken("drain-completes", drained(lab, EVICTING))
+    assert violation.object == "node/n1"
+    assert violation.message.startswith("the drain of node/n1 does not end: pod/web-a: 429 Cannot evict pod")
+
+
+def test_a_drain_that_gives_up_has_not_completed(lab: Any) -> None:
+    (violation,) = lab.broken("drain-completes", drained(lab, DONE, error="timeout", parked=False))
+    assert violation.message == "the drain of node/n1 fails: timeout"
+
+
+def test_a_drain_that_is_done_or_not_explored_to_the_end_is_not_judged_broken(lab: Any) -> None:
+    assert lab.broken("drain-completes", drained(lab, DONE, parked=False)) == []
+    assert lab.broken("drain-completes", drained(lab, EVICTING, outcome="unfinished")) == []
+    assert lab.broken("drain-completes", rested(lab)) == []
+
+
+@pytest.mark.parametrize(
+    ("created_at", "start", "broken"), [(600, False, True), (400, False, False), (600, True, False)]
+)
+def test_a_replica_is_moved_once(lab: Any, created_at: float, start: bool, broken: bool) -> None:
+    deployment = lab.deployment()
+    rs = lab.set_of(deployment)
+    (pod,) = lab.pods_of(rs, "n2", created_at=created_at)
+    loops = {"drain": LoopState(Map({"n1": Drain(state=DONE, begun_at=500), "n2": Drain(begun_at=700)}))}
+    started = lab.cluster(pod) if start else lab.cluster()
+    before = lab.situation(lab.node("n2"), deployment, rs, pod, loops=loops, start=started)
+    step = lab.step(before, "drain", DeletePod(pod.key, pod.uid, disruption_target=EVICTED))
+    assert bool(lab.broken("moved-once", step)) is broken

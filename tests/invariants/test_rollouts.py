@@ -1,0 +1,138 @@
+"""What a rollout promises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from reconverge.model.action import Create, DeletePod
+
+
+def creates(lab: Any, replicas: int, pods: int, going: int = 0, **fields: Any) -> Any:
+    """One more pod of a Deployment that has some, and some that are Terminating."""
+    deployment = lab.deployment(replicas, **fields)
+    rs = lab.set_of(deployment, replicas=replicas)
+    there = lab.pods_of(rs, *["n1"] * (pods + going))
+    there = [pod if place < pods else pod.with_(deletion_at=1030) for place, pod in enumerate(there)]
+    new = lab.pod("extra-", None, owner=rs.owner_reference()).with_(uid=0)
+    return lab.step(lab.situation(lab.node(), deployment, rs, *there), "replicaset", Create(new))
+
+
+@pytest.mark.parametrize(("pods", "broken"), [(3, False), (4, True)])
+def test_no_pod_is_created_above_replicas_and_surge(lab: Any, pods: int, broken: bool) -> None:
+    step = creates(lab, 3, pods, max_surge=1)
+    found = lab.broken("rollout-ceiling", step)
+    assert bool(found) is broken
+    if found:
+        assert found[0].object == "deployment/web"
+        assert found[0].facts == {"pods": 5, "most": 4, "created": "pod/extra-a"}
+
+
+def test_terminating_pods_count_in_one_reading_only(lab: Any) -> None:
+    step = creates(lab, 3, 3, 1, max_surge=1)
+    assert lab.broken("rollout-ceiling", step) == []
+    assert lab.broken("rollout-ceiling-terminating", step) != []
+    assert lab.broken("rollout-ceiling-terminating", creates(lab, 3, 3, 0, max_surge=1)) == []
+    assert not lab.registry["rollout-ceiling-terminating"].default
+
+
+def test_pods_that_another_replicaset_has_too_many_are_on_their_way_out(lab: Any) -> None:
+    for old_size, broken in ((2, False), (3, True)):
+        deployment = lab.deployment(3, max_surge=0, max_unavailable=1)
+        old, rs = lab.set_of(deployment, "old", replicas=old_size), lab.set_of(deployment)
+        new = lab.pod("extra-", None, owner=rs.owner_reference()).with_(uid=0)
+        situation = lab.situation(lab.node(), deployment, old, rs, *lab.pods_of(old, "n1", "n1", "n1"))
+        assert bool(lab.broken("rollout-ceiling", lab.step(situation, "replicaset", Create(new)))) is broken
+
+
+def test_a_replicaset_of_its_own_has_no_surge(lab: Any) -> None:
+    for replicas, broken in ((3, True), (4, False)):
+        rs = lab.set_of(replicas=replicas)
+        new = lab.pod("extra-", None, owner=rs.owner_reference()).with_(uid=0)
+        pods = lab.pods_of(rs, "n1", "n1", "n1")
+        step = lab.step(lab.situation(lab.node(), rs, *pods), "replicaset", Create(new))
+        assert bool(lab.broken("rollout-ceiling", step)) is broken
+
+
+def test_after_a_scale_down_too_many_pods_are_no_violation_by_themselves(lab: Any) -> None:
+    deployment = lab.deployment(1, max_surge=0, max_unavailable=1)
+    rs = lab.set_of(deployment, replicas=3, desired_replicas=3, max_replicas=3)
+    pods = lab.pods_of(rs, "n1", "n1")
+    new = lab.pod("extra-", None, owner=rs.owner_reference()).with_(uid=0)
+    situation = lab.situation(lab.node(), deployment, rs, *pods)
+    assert lab.broken("rollout-ceiling", lab.step(situation, "replicaset", Create(new))) == []
+    late = rs.with_(replicas=1, desired_replicas=1, max_replicas=1)
+    situation = lab.situation(lab.node(), deployment, late, *pods)
+    assert lab.broken("rollout-ceiling", lab.step(situation, "replicaset", Create(new))) != []
+
+
+def removes(lab: Any, *, digest: str = "old", ready: bool = True, others: int = 2, actor: str = "replicaset") -> Any:
+    """A pod of a ReplicaSet is removed from a Deployment of 3 with maxUnavailable 1, beside some available ones."""
+    deployment = lab.deployment(3, max_unavailable=1)
+    old, new = lab.set_of(deployment, digest, name="web-x"), lab.set_of(deployment)
+    pods = [*lab.pods_of(old, "n1", ready=ready), *lab.pods_of(new, *["n1"] * others)]
+    situation = lab.situation(lab.node(), deployment, old, new, *pods)
+    return lab.step(situation, actor, DeletePod(pods[0].key, pods[0].uid))
+
+
+def test_a_rollout_keeps_the_floor_whatever_else_is_down(lab: Any) -> None:
+    (violation,) = lab.broken("rollout-floor", removes(lab, others=1))
+    assert violation.facts == {"pod": "pod/web-x-a", "available": 1, "least": 2}
+
+
+@pytest.mark.parametrize(
+    "near",
+    [{"others": 2}, {"others": 1, "ready": False}, {"others": 1, "digest": "new"}, {"others": 1, "actor": "drain"}],
+)
+def test_what_is_not_a_rollouts_removal_of_an_available_pod_is_not_judged(lab: Any, near: dict[str, Any]) -> None:
+    assert lab.broken("rollout-floor", removes(lab, **near)) == []
+
+
+def test_a_pod_ready_for_less_than_min_ready_is_not_available(lab: Any) -> None:
+    for since, broken in ((990, True), (900, False)):
+        deployment = lab.deployment(3, max_unavailable=1, min_ready=60)
+        old, new = lab.set_of(deployment, "old"), lab.set_of(deployment)
+        pods = [*lab.pods_of(old, "n1"), *lab.pods_of(new, "n1", "n1", ready_since=since)]
+        situation = lab.situation(lab.node(), deployment, old, new, *pods)
+        step = lab.step(situation, "replicaset", DeletePod(pods[0].key, pods[0].uid))
+        assert bool(lab.broken("rollout-floor", step)) is broken
+
+
+def ends(
+    lab: Any, *, old: int, new: int, pending: int = 0, outcome: str = "rest", start: Any = None, **fields: Any
+) -> Any:
+    deployment = lab.deployment(2, **fields)
+    sets = [lab.set_of(deployment, "old"), lab.set_of(deployment)]
+    message = "0/1 nodes are available: 1 Insufficient cpu."
+    waits = lab.pods_of(sets[1], *[None] * pending, unscheduled=("Unschedulable", message))
+    waits = [pod.with_(name=f"{pod.name}-w") for pod in waits]
+    pods = [*lab.pods_of(sets[0], *["n1"] * old), *lab.pods_of(sets[1], *["n1"] * new), *waits]
+    return lab.quiet(lab.situation(lab.node(), deployment, *sets, *pods, start=start), outcome)
+
+
+def test_a_rollout_that_waits_for_room_does_not_end(lab: Any) -> None:
+    (violation,) = lab.broken("rollout-completes", ends(lab, old=2, new=0, pending=1))
+    assert violation.object == "deployment/web"
+    assert "0 of 2 updated pods available, 2 old pods left" in violation.message
+    assert "1 Insufficient cpu" in violation.message
+
+
+@pytest.mark.parametrize("outcome", ["loop", "growth"])
+def test_a_rollout_that_goes_round_does_not_end(lab: Any, outcome: str) -> None:
+    assert lab.broken("rollout-completes", ends(lab, old=1, new=1, outcome=outcome)) != []
+
+
+def test_rollouts_that_end_or_cannot_or_are_held_are_not_judged_broken(lab: Any) -> None:
+    assert lab.broken("rollout-completes", ends(lab, old=0, new=2)) == []
+    assert lab.broken("rollout-completes", ends(lab, old=2, new=0, outcome="unfinished")) == []
+    assert lab.broken("rollout-completes", ends(lab, old=2, new=0, pending=1, paused=True)) == []
+    never = lab.spec(behaviour="never-ready")
+    assert lab.broken("rollout-completes", ends(lab, old=2, new=0, pending=1, spec=never)) == []
+
+
+def test_missing_replicas_are_a_rollouts_only_if_there_was_one(lab: Any) -> None:
+    deployment = lab.deployment(2, digest="before")
+    assert lab.broken("rollout-completes", ends(lab, old=0, new=1, pending=1)) == []
+    started = lab.cluster(deployment)
+    assert lab.broken("rollout-completes", ends(lab, old=0, new=1, pending=1, start=started)) != []
