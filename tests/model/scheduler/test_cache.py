@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import Read, Write
 from reconverge.model.errors import Conflict, InternalError, NotFound
+from reconverge.model.likeness import At
 from reconverge.model.loop import Reading
 from reconverge.model.loops.scheduler import Scheduler, SchedulerMemory
 from reconverge.model.quiet import steps
@@ -133,6 +134,14 @@ def test_marks_name_neither_pods_nor_nodes_in_their_values(build: type[Build]) -
         ("Pod", "default/vip", (("rejected", ("NodeResourcesFit",), None), "nominated")),
     ]
     assert not any("n1" in repr(value) or "vip" in repr(value) for _, _, value in found)
+
+
+def test_marks_tell_since_when_a_woken_pod_is_queued(build: type[Build]) -> None:
+    cluster = build.settled(build.nodes(1), build.pod("one", 5000))
+    cluster = build.told(build.plane.wait(cluster, 7), build.node("x"))
+    assert marks(cluster) == [("Pod", "default/one", (("rejected", ("NodeResourcesFit",), At(7)),))]
+    cluster = build.told(build.plane.wait(cluster, 9), build.node("y"))
+    assert marks(cluster) == [("Pod", "default/one", (("rejected", ("NodeResourcesFit",), At(7)),))]
 
 
 def test_a_restart_forgets_and_looks_at_everything_again(build: type[Build]) -> None:

@@ -242,6 +242,10 @@ def test_lower_pods_lose_their_nomination_and_are_looked_at_again(build: type[Bu
         "leaves pod/vip pending, nominated to n1",
         "sets nominated_node of pod/mid",
     ], "the victim is on its way already"
+    told = plan.actions[0].apply(cluster)[0]
+    after, changes = plan.actions[1].apply(told)
+    woken = build.plane.notify(after, changes)
+    assert "default/mid" in woken.loops["scheduler"].queue
     cluster = build.rest(cluster)
     nominated = {pod.name: pod.nominated_node for pod in cluster.store.unbound_pods()}
     assert nominated == {"mid": None, "vip": "n1"}

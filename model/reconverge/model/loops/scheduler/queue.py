@@ -17,7 +17,6 @@ from reconverge.model.loops.scheduler import hints
 from reconverge.model.loops.scheduler.memory import SchedulerMemory
 from reconverge.model.loops.scheduler.plugin import Filter
 from reconverge.model.objects import Pod
-from reconverge.model.persistent import EMPTY
 from reconverge.model.store import Change
 from reconverge.model.value import Seconds
 
@@ -91,10 +90,8 @@ class SchedulingQueue(ControlLoop[SchedulerMemory]):
             return False
         if before is None or before.uid != after.uid or not self.responsible(before):
             return True
-        if (before.spec is not after.spec and before.spec != after.spec) or before.labels != after.labels:
-            return True
-        # Another pod's preemption has taken its nomination away; its own cycle would have forgotten it first.
-        return after.nominated_node is None and bool(memory.nominated) and change.key in (memory.nominated or EMPTY)
+        # A nomination that another pod's preemption has taken away is an event for all that wait, see `_gives_up`.
+        return (before.spec is not after.spec and before.spec != after.spec) or before.labels != after.labels
 
     def _gives_up(self, memory: SchedulerMemory, change: Change) -> bool:
         """Whether the pod no longer waits for the node that it was nominated to, without having come to it."""
