@@ -23,12 +23,17 @@ from reconverge.checker.conformance.run import (
     Point,
     Trail,
     next_actions,
+    viewed,
 )
 from reconverge.model.action import Action, Bind
 from reconverge.model.control_plane import Read
 from reconverge.model.loop import Plan
 
 SCHEDULER = "scheduler"
+FORGETFUL = ("deployment", "disruption", "endpoints")
+"""Loops without memory, whose watches may be behind each other."""
+MOST_BEHIND = 24
+"""Moves of the run by which a watch may be behind."""
 
 
 @frozen
@@ -55,14 +60,16 @@ class Explainer:
         """The trails in which the change has happened, the likeliest first."""
         yield from self._flights(trail, observed)
         options = sorted(self._passes(trail, observed), key=lambda option: (option.odds, -option.place))
-        found = False
         for option in options:
             after = self._taken(trail, option)
             if after is not None:
-                found = True
                 yield after
-        if not found and observed.kind == "Pod":
+        if observed.kind == "Pod":
             yield from self._scheduled_after_others(trail, observed)
+        for option in sorted(self._outdated(trail, observed), key=lambda option: option.odds):
+            after = self._taken(trail, option)
+            if after is not None:
+                yield after
 
     def _taken(self, trail: Trail, option: Option) -> Trail | None:
         inserted = self.mover.inserted(trail, option.place, option.first)
@@ -79,14 +86,19 @@ class Explainer:
                     yield after
 
     def _next_writes(self, point: Point, flight: Flight, observed: Observed) -> Iterator[tuple[Make, ...]]:
-        for action in next_actions(flight):
-            rest = [each for each in flight.actions if each is not action]
+        for found, names in self._fitting(point, flight.actions, observed):
+            yield writes_of(flight.number, found, names)
+
+    def _fitting(
+        self, point: Point, actions: tuple[Action, ...], observed: Observed
+    ) -> Iterator[tuple[Visible, Names]]:
+        """The writes, of some that may be next, that are the observed change."""
+        for action in next_actions(actions):
+            rest = [each for each in actions if each is not action]
             found = first_visible(point.cluster, (action, *rest), point.names)
-            if found is None:
-                continue
-            names = matched(found.seen, observed, point.names)
-            if names is not None:
-                yield writes_of(flight.number, found, names)
+            names = None if found is None else matched(found.seen, observed, point.names)
+            if found is not None and names is not None:
+                yield found, names
 
     # Passes that begin ---------------------------------------------------------------------------------------
 
@@ -113,22 +125,54 @@ class Explainer:
             for choice, plan in self._matching(at[-1].point, loop, key, observed):
                 if not plan.actions or plan.actions in tried:
                     continue
-                found = first_visible(now.cluster, plan.actions, now.names)
-                names = None if found is None else matched(found.seen, observed, now.names)
-                if found is None or names is None:
-                    continue
-                tried.append(plan.actions)
-                yield self._option(place, finish, loop, key, plan, choice, found, names, observed)
+                for found, names in self._fitting(now, plan.actions, observed):
+                    tried.append(plan.actions)
+                    begin = Begin(next(self.counter), loop, key, plan.actions, choice)
+                    yield self._option(place, (*finish, begin), begin, found, names, observed)
 
     def _option(
-        self, place: int, finish: tuple[Move, ...], loop: str, key: str, plan: Plan[object], choice: int,
-        found: Visible, names: Names, observed: Observed,
-    ) -> Option:  # fmt: skip
-        number = next(self.counter)
-        later = plan.actions[plan.actions.index(found.action) + 1 :]
+        self, place: int, moves: tuple[Move, ...], begin: Begin, found: Visible, names: Names, observed: Observed
+    ) -> Option:
+        done = (*found.silent, found.action)
+        later = [action for action in begin.actions if action not in done]
         odds = foreseen(found.cluster, later, names, self.history[observed.index + 1 :])
-        begin = Begin(number, loop, key, plan.actions, choice)
-        return Option(odds, place, (*finish, begin), writes_of(number, found, names))
+        return Option(odds, place, moves, writes_of(begin.number, found, names))
+
+    # Passes with an old view ---------------------------------------------------------------------------------
+
+    def _outdated(self, trail: Trail, observed: Observed) -> Iterator[Option]:
+        """Passes read now, with the watch of one kind some changes behind, as far as the key was awake then or is now.
+
+        Each kind has a watch of its own, so a loop may know of its own last write and not yet of an earlier one of
+        another kind. Only loops that remember nothing are tried: what the others remember comes from their watches.
+        """
+        now = trail[-1].point
+        for loop in FORGETFUL:
+            if loop not in self.mover.plane.by_name:
+                continue
+            for key in now.awake(loop):
+                if may_write(now.cluster, loop, key, observed, now.names) and not now.flights_of(loop, key):
+                    yield from self._outdated_of_key(trail, observed, loop, key)
+
+    def _outdated_of_key(self, trail: Trail, observed: Observed, loop: str, key: str) -> Iterator[Option]:
+        now = trail[-1].point
+        tried: list[tuple[Action, ...]] = []
+        for kind in sorted(self.mover.plane.by_name[loop].watches):
+            last = now.cluster.store.table(kind)
+            for entry in trail[-2 : -MOST_BEHIND : -1]:
+                table = entry.point.cluster.store.table(kind)
+                if table is last:
+                    continue
+                last = table
+                view = ((kind, table),)
+                plans = self.mover.plane.plans(viewed(now.cluster, loop, view), Read(loop, key))
+                for choice, plan in enumerate(plans):
+                    if not plan.actions or plan.actions in tried:
+                        continue
+                    for found, names in self._fitting(now, plan.actions, observed):
+                        tried.append(plan.actions)
+                        begin = Begin(next(self.counter), loop, key, plan.actions, choice, view)
+                        yield self._option(len(trail) - 1, (begin,), begin, found, names, observed)
 
     def _finish(self, point: Point, loop: str, key: str) -> tuple[Move, ...] | None:
         """The writes that end the key's flight, all invisible; None if one of them is visible."""

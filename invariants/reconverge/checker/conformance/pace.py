@@ -83,8 +83,8 @@ class Pacer:
         plans = self.mover.plane.plans(point.cluster, Read(loop, key))
         if len(plans) > 1 and not everything:
             return []
-        plan = plans[0]
-        if not self._silent(point, plan.actions):
+        plan = next((each for each in plans if self._silent(point, each.actions)), None)
+        if plan is None:
             return []
         number = next(self.counter)
         return [Begin(number, loop, key, plan.actions), *(Make(number, action) for action in plan.actions)]

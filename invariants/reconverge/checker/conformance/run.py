@@ -21,6 +21,7 @@ from reconverge.model.errors import ApiError
 from reconverge.model.loop import InFlight
 from reconverge.model.objects import Pod
 from reconverge.model.store import Change
+from reconverge.model.table import Table
 from reconverge.model.value import Seconds, Value
 
 SCRIPT = "script"
@@ -64,13 +65,17 @@ class Point(Value):
 
 @frozen
 class Begin:
-    """A pass is read; of its alternatives the one with these writes is taken."""
+    """A pass is read; of its alternatives the one with these writes is taken.
+
+    `view` has older tables of some kinds: what the loop's watches of them have delivered so far.
+    """
 
     number: int
     loop: str
     key: str
     actions: tuple[Action, ...]
     choice: int = 0
+    view: tuple[tuple[str, Table], ...] = ()
 
 
 @frozen
@@ -154,17 +159,20 @@ class Mover:
         if move.loop not in SEVERAL_WORKERS and point.flights_of(move.loop, move.key):
             return None
         read = Read(move.loop, move.key)
-        plans = self.plane.plans(point.cluster, read)
+        cluster = viewed(point.cluster, move.loop, move.view)
+        plans = self.plane.plans(cluster, read)
         plan = plans[move.choice] if move.choice < len(plans) else None
         if plan is None or plan.actions != move.actions:
             plan = next((each for each in plans if each.actions == move.actions), None)
         if plan is None:
             return None
-        after = self.plane.begin(point.cluster, read, plan)
+        after = self.plane.begin(cluster, read, plan)
         state = after.loops[move.loop]
-        if state.in_flight is None:
+        if state.in_flight is None and not state.stalled:
             return Entry(move, point.with_(cluster=after))
-        cluster = after.with_(loops={**after.loops, move.loop: state.with_(in_flight=None)})
+        cluster = after.with_(loops={**after.loops, move.loop: state.with_(in_flight=None, stalled={})})
+        if state.in_flight is None:
+            return Entry(move, point.with_(cluster=cluster))
         flight = Flight(move.number, move.loop, move.key, plan.actions)
         return Entry(move, point.with_(cluster=cluster, flights=(*point.flights, flight)))
 
@@ -225,16 +233,23 @@ class Mover:
         return again
 
 
-def next_actions(flight: Flight) -> list[Action]:
+def viewed(cluster: Cluster, loop: str, view: tuple[tuple[str, Table], ...]) -> Cluster:
+    """The cluster in which a loop sees older tables of some kinds."""
+    if not view:
+        return cluster
+    return cluster.with_(loops={**cluster.loops, loop: cluster.loops[loop].with_(stalled=dict(view))})
+
+
+def next_actions(actions: tuple[Action, ...]) -> list[Action]:
     """The writes of a flight that may be next: the first, or any of a batch that is sent in parallel.
 
     Creations and deletions of pods by one pass are sent at once upstream; the order in which they arrive is open.
     """
-    first = flight.actions[0]
+    first = actions[0]
     if not _in_parallel(first):
         return [first]
     batch = []
-    for action in flight.actions:
+    for action in actions:
         if type(action) is not type(first) or not _in_parallel(action):
             break
         batch.append(action)
