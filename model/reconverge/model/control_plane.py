@@ -99,12 +99,14 @@ class ControlPlane:
         for offset in range(1, count + 1):
             name = self.names[(turn + offset) % count]
             state = loops[name]
-            if state.paused or not state.busy:
+            if state.paused:
                 continue
             if state.in_flight is not None:
                 return Write(name)
             if state.serving:
                 return Read(name, state.serving[0])
+            if not state.queue:
+                continue
             loop = self.by_name[name]
             first = self._order(loop, cluster, state)[0]
             return Read(name, first)
@@ -146,7 +148,9 @@ class ControlPlane:
         state = cluster.loops[move.loop]
         loop = self.by_name[move.loop]
         if state.serving:
-            serving = tuple(key for key in state.serving if key != move.key)
+            # Nearly always the first: a slice is much cheaper than a look at every key.
+            first = state.serving[0] == move.key
+            serving = state.serving[1:] if first else tuple(key for key in state.serving if key != move.key)
             queue = _without(state.queue, move.key)
         else:
             ordered = self._order(loop, cluster, state)
@@ -202,12 +206,15 @@ class ControlPlane:
         """The cluster after the watches have delivered some changes: memories updated, keys awake."""
         loops = cluster.loops
         fresh = loops
+        # Most loops see the same: one reading serves them all.
+        common = Reading(cluster.store, cluster.now, cluster.rules)
         for change in changes:
             for loop in self._watching.get(change.kind, ()):
                 state = fresh[loop.name]
                 if change.kind in state.stalled:
                     continue
-                memory, keys = loop.observe(state.memory, change, self._reading(loop, cluster, state))
+                reading = self._reading(loop, cluster, state) if loop.physical or state.stalled else common
+                memory, keys = loop.observe(state.memory, change, reading)
                 new = [key for key in keys if key not in state.queue and key not in state.serving]
                 if new or memory is not state.memory:
                     if fresh is loops:

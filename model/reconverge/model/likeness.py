@@ -68,6 +68,26 @@ def pod_likeness(pod: Pod, now: Seconds) -> tuple[Any, ...]:
     )
 
 
+_TEXTS: dict[int, tuple[Pod, Seconds, str]] = {}
+_MOST_TEXTS = 200_000
+
+
+def pod_text(pod: Pod, now: Seconds) -> str:
+    """`pod_likeness` as a string, so that any two can be ordered.
+
+    Remembered by the identity of the pod, since nodes are compared again and again with the same pods on them. A cache
+    only: results do not depend on it.
+    """
+    kept = _TEXTS.get(id(pod))
+    if kept is not None and kept[0] is pod and kept[1] == now:
+        return kept[2]
+    if len(_TEXTS) >= _MOST_TEXTS:
+        _TEXTS.clear()
+    text = repr(pod_likeness(pod, now))
+    _TEXTS[id(pod)] = (pod, now, text)
+    return text
+
+
 @lru_cache(maxsize=4096)
 def labels_without_hostname(labels: Labels) -> Labels:
     """A node's labels without the one that is its name."""
@@ -76,7 +96,7 @@ def labels_without_hostname(labels: Labels) -> Labels:
 
 def node_likeness(store: Store, node: Node, now: Seconds) -> str:
     """What a node is, with the pods on it, without its name. A string, so that any two can be ordered."""
-    pods = sorted(repr(pod_likeness(pod, now)) for pod in store.pods_on(node.name))
+    pods = sorted(pod_text(pod, now) for pod in store.pods_on(node.name))
     return repr((
         labels_without_hostname(node.labels),
         node.allocatable,

@@ -56,7 +56,10 @@ class Map(Mapping[K, V], Generic[K, V]):
         return buckets[_stable_hash(key) & (len(buckets) - 1)]
 
     def __getitem__(self, key: K) -> V:
-        return self._bucket(key)[key]
+        buckets = self._buckets
+        if len(buckets) == 1:
+            return buckets[0][key]
+        return buckets[_stable_hash(key) & (len(buckets) - 1)][key]
 
     @overload
     def get(self, key: K, /) -> V | None: ...
@@ -64,7 +67,11 @@ class Map(Mapping[K, V], Generic[K, V]):
     def get(self, key: K, /, default: V | D) -> V | D: ...
     def get(self, key: K, /, default: Any = None) -> Any:
         """The value at `key`, or `default`."""
-        return self._bucket(key).get(key, default)
+        # As `_bucket`, written out: this is called more often than anything else.
+        buckets = self._buckets
+        if len(buckets) == 1:
+            return buckets[0].get(key, default)
+        return buckets[_stable_hash(key) & (len(buckets) - 1)].get(key, default)
 
     def __contains__(self, key: object) -> bool:
         return key in self._bucket(key)  # type: ignore[arg-type]
