@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from reconverge.model.store import Store
 
 if TYPE_CHECKING:
     from reconverge.checker.check import Finding
+
+_POD = re.compile(r"pod/[a-z0-9][-a-z0-9./]*[a-z0-9]")
 
 START = "start"
 """The column of what is broken without any event."""
@@ -69,7 +72,10 @@ def concerned(store: Store, finding: Finding) -> list[str]:
         behind = {_reference(store, pod) for pod in store.pods_matching(found.namespace, selector)}
         return sorted(each for each in behind if each) or [CLUSTER]
     if found.kind == "Node":
-        return [CLUSTER]
+        # A node's trouble, such as a drain that does not end, is that of the pods that the message names.
+        named = [resolve(store, each) for each in _POD.findall(finding.found.violation.message)]
+        owners = {_reference(store, pod) for pod in named if isinstance(pod, Pod)}
+        return sorted(each for each in owners if each) or [CLUSTER]
     return [found.reference]
 
 
