@@ -27,10 +27,10 @@ ERRORS = {
     "testdata/pod-topology-spread-constraints-no-topologykey.yaml": "topologyKey is required",
 }
 COUNTS = {
-    "manifests/ha/install.yaml": 18,
+    "manifests/ha/install.yaml": 20,
     "release/kubernetes-manifests.yaml": 24,
     "deploy/kubernetes/complete-demo.yaml": 28,
-    "deploy/longhorn.yaml": 7,
+    "deploy/longhorn.yaml": 8,
     "setup/0alertmanagerConfigCustomResourceDefinition.yaml": 0,
     "testdata/utf-16/utf-16.yaml": 0,
     "testdata/json-list/list.json": 0,

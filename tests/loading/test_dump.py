@@ -154,13 +154,13 @@ BUDGET = {
         "conditions": [{"type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods"}],
     },
 }
-DAEMON = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": meta("agent", "u-ds"), "spec": {}}
+MAKER = {"apiVersion": "v1", "kind": "ReplicationController", "metadata": meta("agent", "u-rc"), "spec": {}}
 SLICES = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": meta("web-x", "u-es")}
 
 
 def dump() -> dict[str, Any]:
     """What kubectl prints for some objects, with the pods first."""
-    items = [RUNNING, GOING, REPLICA_SET, DEPLOYMENT, NODE, BUDGET, DAEMON, SLICES]
+    items = [RUNNING, GOING, REPLICA_SET, DEPLOYMENT, NODE, BUDGET, MAKER, SLICES]
     return {"apiVersion": "v1", "kind": "List", "items": items, "metadata": {"resourceVersion": ""}}
 
 
@@ -218,7 +218,7 @@ def test_a_template_is_the_same_with_and_without_the_hash_label(only: Callable[[
 
 
 def test_what_is_computed_is_left_out_and_what_makes_pods_is_kept_aside(loaded: Loaded) -> None:
-    assert loaded.skipped == {"EndpointSlice": 1, "DaemonSet": 1}
+    assert loaded.skipped == {"EndpointSlice": 1, "ReplicationController": 1}
     assert [each.name for each in loaded.pod_makers] == ["agent"]
     assert len(loaded.raw) == len(loaded.objects) == 6
     assert json.loads(json.dumps(loaded.raw[0].value)) == dump()["items"][0]

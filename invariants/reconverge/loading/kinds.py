@@ -9,11 +9,6 @@ CORE_GROUPS = frozenset({"", "apps", "extensions", "batch", "policy", "autoscali
 
 POD_MAKERS: dict[tuple[str, str], str] = {
     ("", "ReplicationController"): "Kubernetes",
-    ("apps", "DaemonSet"): "Kubernetes",
-    ("apps", "StatefulSet"): "Kubernetes",
-    ("batch", "CronJob"): "Kubernetes",
-    ("batch", "Job"): "Kubernetes",
-    ("extensions", "DaemonSet"): "Kubernetes",
     ("acid.zalan.do", "postgresql"): "Zalando Postgres operator",
     ("apps.kruise.io", "CloneSet"): "OpenKruise",
     ("apps.kruise.io", "StatefulSet"): "OpenKruise",

@@ -107,6 +107,10 @@ def job(each: Job, now: Seconds, digest: Any) -> tuple[Any, ...]:
         each.replacement, each.ttl_after_finished, digest(each.template.spec), status.active, status.ready,
         status.terminating, status.succeeded, status.failed, len(status.uncounted_succeeded),
         len(status.uncounted_failed), conditions(status.conditions),
-        age(status.started_at, now) if each.active_deadline is not None and status.started_at is not None else "",
-        age(status.completed_at, now) if each.ttl_after_finished is not None and status.completed_at is not None else "",
+        _age(status.started_at if each.active_deadline is not None else None, now),
+        _age(status.completed_at if each.ttl_after_finished is not None else None, now),
     )  # fmt: skip
+
+
+def _age(then: Seconds | None, now: Seconds) -> Seconds | str:
+    return "" if then is None else age(then, now)

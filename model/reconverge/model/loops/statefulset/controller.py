@@ -77,7 +77,7 @@ class StatefulSetController(ControlLoop[None]):
     def current_revision(
         self, sts: StatefulSet, revisions: list[ControllerRevision], update: ControllerRevision
     ) -> ControllerRevision:
-        """The revision that the status calls current; the update revision if there is none (getStatefulSetRevisions)."""
+        """The revision that the status calls current, or else the update revision (getStatefulSetRevisions)."""
         return next((each for each in revisions if each.name == sts.status.current_revision), update)
 
     def wants_current(self, sts: StatefulSet, number: int) -> bool:
