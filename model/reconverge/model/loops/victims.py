@@ -39,7 +39,8 @@ def siblings_per_node(reading: Reading, rs: ReplicaSet) -> dict[str, int]:
 def rank(pod: Pod, siblings: dict[str, int], now: Seconds) -> tuple[Any, ...]:
     """The key by which victims are ordered, earliest first; pods with equal keys are told apart by uid alone.
 
-    Ages are compared in logarithmic buckets, so that a few seconds of difference do not decide.
+    Ages are compared in logarithmic buckets, so that a few seconds of difference do not decide. They count from times
+    that the API keeps in whole seconds.
     """
     return (
         pod.node is not None,
@@ -48,9 +49,9 @@ def rank(pod: Pod, siblings: dict[str, int], now: Seconds) -> tuple[Any, ...]:
         pod.deletion_cost,
         -siblings.get(pod.node or "", 0),
         # Ready for a shorter time goes first.
-        _bucket(now - pod.ready_since) if pod.ready else 0,
+        _bucket(now - floor(pod.ready_since)) if pod.ready else 0,
         -pod.restarts,
-        _bucket(now - pod.created_at),
+        _bucket(now - floor(pod.created_at)),
     )
 
 
@@ -59,9 +60,7 @@ def _bucket(seconds: Seconds) -> int:
     return floor(log2(nanoseconds)) if nanoseconds >= 1 else -1
 
 
-def ranked_victims(
-    reading: Reading, rs: ReplicaSet, active: list[Pod], count: int
-) -> list[tuple[str, list[Pod]]]:
+def ranked_victims(reading: Reading, rs: ReplicaSet, active: list[Pod], count: int) -> list[tuple[str, list[Pod]]]:
     """The possible sets of victims, the default first, each with a name for people where there are several."""
     if count >= len(active):
         return [("", list(active))]
@@ -76,9 +75,7 @@ def ranked_victims(
     return _alternatives(reading, certain, equal, missing)
 
 
-def _alternatives(
-    reading: Reading, certain: list[Pod], equal: list[Pod], missing: int
-) -> list[tuple[str, list[Pod]]]:
+def _alternatives(reading: Reading, certain: list[Pod], equal: list[Pod], missing: int) -> list[tuple[str, list[Pod]]]:
     """One alternative per set of victims that differs in what the victims and their nodes are."""
     likeness = {pod.key: _place_likeness(reading, pod) for pod in equal}
     ordered = sorted(equal, key=lambda pod: (likeness[pod.key], pod.key))
@@ -88,9 +85,7 @@ def _alternatives(
         groups = [tuple(ordered[start : start + missing]) for start in range(len(ordered) - missing + 1)]
     different = {tuple(sorted(likeness[pod.key] for pod in group)): group for group in reversed(groups)}
     chosen = sorted(different.values(), key=lambda group: groups.index(group))
-    return [
-        (", ".join(pod.name for pod in group), [*certain, *group]) for group in islice(chosen, MOST_ALTERNATIVES)
-    ]
+    return [(", ".join(pod.name for pod in group), [*certain, *group]) for group in islice(chosen, MOST_ALTERNATIVES)]
 
 
 def _place_likeness(reading: Reading, pod: Pod) -> str:

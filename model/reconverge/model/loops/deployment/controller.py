@@ -82,8 +82,11 @@ class DeploymentController(ControlLoop[None]):
         paused = progress.pause_condition(deployment)
         if paused is not None:
             self._write_condition(work, paused, "paused" if deployment.paused else "resumed")
+        # Whether to scale is decided on sets whose revisions are brought up to date on the way (isScalingEvent). What
+        # follows looks them up again in the old version, so its write of the same revision is refused.
+        if self._sync_revision(work) and not deployment.paused:
+            return None
         if deployment.paused or is_scaling_event(work):
-            self._sync_revision(work)
             scale(work)
             if deployment.paused:
                 self.clean_up(work)
@@ -106,7 +109,6 @@ class DeploymentController(ControlLoop[None]):
 
     def recreate(self, work: Pass) -> Seconds | None:
         """All old pods away first; the new ReplicaSet only when none of them is left that is not terminal."""
-        self._sync_revision(work)
         down = [work.scale(rs, 0, "Recreate: old pods go first") for rs in work.active_old]
         if any(down) or self.old_pods_running(work):
             return self._report(work)
@@ -126,31 +128,31 @@ class DeploymentController(ControlLoop[None]):
         """The new ReplicaSet, found or created (a Recreate one at its full size at once)."""
         new = work.new
         if new is not None:
-            self._sync_revision(work)
-            return work.sets[new.key]
+            return new
         deployment = work.deployment
         size = deployment.replicas if deployment.strategy == "Recreate" else self.rolling.new_size(work, 0)
         new = work.create_new(size)
         status = deployment.status
         if deployment.progress_deadline is not None:
             created = Condition(progress.PROGRESSING, "True", progress.NEW_CREATED)
-            status = status.with_(
-                conditions=progress.with_condition(status.conditions, created, work.reading.now)
-            )
+            status = status.with_(conditions=progress.with_condition(status.conditions, created, work.reading.now))
         work.write_status(status, new.deployment_revision, f"revision {new.deployment_revision} begins")
         return new
 
-    def _sync_revision(self, work: Pass) -> None:
-        """Brings the revision of an existing new ReplicaSet, and then the deployment's, up to date."""
+    def _sync_revision(self, work: Pass) -> bool:
+        """Brings the revision of an existing new ReplicaSet up to date; True if it was not. Else the deployment's."""
         new = work.new
-        if new is None or work.update_revision(new):
-            return
+        if new is None:
+            return False
+        if work.update_revision(new):
+            return True
         deployment = work.deployment
         status = deployment.status
         if deployment.progress_deadline is not None and condition(status.conditions, progress.PROGRESSING) is None:
             found = Condition(progress.PROGRESSING, "True", progress.NEW_FOUND)
             status = status.with_(conditions=progress.with_condition(status.conditions, found, work.reading.now))
         work.write_status(status, new.deployment_revision, f"revision {new.deployment_revision}")
+        return False
 
     def clean_up(self, work: Pass) -> None:
         """Deletes old ReplicaSets beyond revisionHistoryLimit that want and have no pods, lowest revision first."""

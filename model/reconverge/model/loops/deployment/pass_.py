@@ -136,9 +136,7 @@ class Pass:
         self.actions.append(Delete("ReplicaSet", rs.key, rs.uid, "beyond revisionHistoryLimit"))
         del self.sets[rs.key]
 
-    def write_status(
-        self, status: DeploymentStatus, revision: int | None = None, reason: str = ""
-    ) -> None:
+    def write_status(self, status: DeploymentStatus, revision: int | None = None, reason: str = "") -> None:
         """Writes the deployment's status, and its revision annotation if one is given."""
         before = self.deployment
         after = before.with_(
@@ -166,9 +164,7 @@ def _object(action: Update | Create) -> ReplicaSet | Deployment:
 
 def _differences(before: ReplicaSet, after: ReplicaSet) -> tuple[tuple[str, object], ...]:
     names = ("replicas", "desired_replicas", "max_replicas", "generation", "deployment_revision", "min_ready")
-    return tuple(
-        (name, getattr(after, name)) for name in names if getattr(after, name) != getattr(before, name)
-    )
+    return tuple((name, getattr(after, name)) for name in names if getattr(after, name) != getattr(before, name))
 
 
 def condition(conditions: tuple[Condition, ...], type_: str) -> Condition | None:

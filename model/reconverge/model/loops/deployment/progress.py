@@ -107,9 +107,7 @@ def rollout_status(work: Pass) -> tuple[DeploymentStatus, Seconds | None]:
     return status, _check_again(deployment, status, now)
 
 
-def _progress(
-    status: DeploymentStatus, new: Condition, now: Seconds, *, refresh: bool = False
-) -> DeploymentStatus:
+def _progress(status: DeploymentStatus, new: Condition, now: Seconds, *, refresh: bool = False) -> DeploymentStatus:
     return status.with_(conditions=with_condition(status.conditions, new, now, refresh=refresh))
 
 
