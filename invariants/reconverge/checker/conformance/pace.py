@@ -89,6 +89,20 @@ class Pacer:
         number = next(self.counter)
         return [Begin(number, loop, key, plan.actions), *(Make(number, action) for action in plan.actions)]
 
+    def silent_earlier(self, trail: Trail) -> Trail:
+        """The trail with passes that would write something visible now, but had nothing to do when their key woke."""
+        for loop in self.mover.plane.names:
+            for key in trail[-1].point.awake(loop):
+                for place in range(len(trail) - 2, -1, -1):
+                    point = trail[place].point
+                    if key not in point.awake(loop):
+                        break
+                    moves = self.silent_pass(point, loop, key, everything=True)
+                    after = self.mover.inserted(trail, place, moves) if moves else None
+                    if after is not None:
+                        return after
+        return trail
+
     def _silent(self, point: Point, actions: tuple[Action, ...]) -> bool:
         cluster = point.cluster
         for action in actions:

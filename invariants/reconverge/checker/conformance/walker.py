@@ -138,7 +138,10 @@ class Walker:
     def _rested(self, state: State, stroke: Stroke) -> State:
         """The state at the end of a time in which nothing was observed: the model has nothing to do either."""
         state = self._advanced(state, stroke.step.at - min(EARLY, stroke.step.get("seconds") / 2))
-        state = state.with_(trail=self.pacer.settle_silent(state.trail, everything=True))
+        trail = self.pacer.settle_silent(state.trail, everything=True)
+        while (earlier := self.pacer.silent_earlier(trail)) is not trail:
+            trail = self.pacer.settle_silent(earlier, everything=True)
+        state = state.with_(trail=trail)
         busy = tuple(f"{loop} ({key}) {what}" for loop, key, what in self.pacer.would_do(state.point))
         return self._advanced(state, stroke.step.at).with_(busy=busy)
 
