@@ -1,1 +1,16 @@
 """The model against recordings of a real control plane: is every recording a run of the model?"""
+
+from reconverge.checker.conformance.conform import conform
+from reconverge.checker.conformance.recording import Recording, RecordingError, read_recording
+from reconverge.checker.conformance.report import Conformance, Unexplained
+from reconverge.checker.conformance.simulated import recorded_control_plane
+
+__all__ = [
+    "Conformance",
+    "Recording",
+    "RecordingError",
+    "Unexplained",
+    "conform",
+    "read_recording",
+    "recorded_control_plane",
+]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from attrs import frozen
 
-from reconverge.checker.conformance.compact import Seen, differences, seen
+from reconverge.checker.conformance.compact import Seen, compact, differences, seen
 from reconverge.checker.conformance.names import Names
 from reconverge.checker.conformance.recording import Observed
 from reconverge.model.action import Action
@@ -90,16 +90,12 @@ def _agrees(before: Cluster, each: Seen, names: Names, coming: Sequence[Observed
 
 
 def _fields(cluster: Cluster, each: Seen, names: Names) -> dict[str, object]:
-    from reconverge.checker.conformance.compact import compact
-
     table = cluster.store.table(each.kind).objects
     found = table.get(each.name) or table.get(f"default/{each.name}")
     return compact(found, names) if found is not None else {}
 
 
-def texts(items: Iterable[Seen], names: Names) -> Iterator[str]:
+def text_of(each: Seen, names: Names) -> str:
     """What is seen, in words, under recorded names."""
-    for each in items:
-        name = names.of_model(each.kind, each.name)
-        fields = ", ".join(f"{field}={value}" for field, value in each.fields.items())
-        yield f"{each.kind} {name} {each.event} {fields}"
+    fields = ", ".join(f"{field}={value}" for field, value in each.fields.items())
+    return f"{each.kind} {names.of_model(each.kind, each.name)} {each.event} {fields}"

@@ -84,10 +84,10 @@ class Walker:
             if state.explained > furthest.state.explained or furthest.state.explained == 0:
                 furthest = Stuck(state, self._observation(state))
             if state.explained == len(self.recording.history):
-                ended = self._prepared(state, self.recording.ends_at)
-                if ended is not None and not ended.busy:
+                ended = self.prepared(state, self.recording.ends_at)
+                if not ended.busy:
                     return ended, Stuck(ended, None)
-                furthest = Stuck(ended or state, None)
+                furthest = Stuck(state, None)
                 continue
             stack.append(self._successors(state))
         return None, furthest
@@ -98,8 +98,8 @@ class Walker:
 
     def _successors(self, state: State) -> Iterator[State]:
         observed = self.recording.history[state.explained]
-        prepared = self._prepared(state, observed.at)
-        if prepared is None or prepared.busy:
+        prepared = self.prepared(state, observed.at)
+        if prepared.busy:
             return
         yield from self._explained(prepared, observed)
         latest = observed.at + EARLY
@@ -118,7 +118,7 @@ class Walker:
 
     # The script ----------------------------------------------------------------------------------------------
 
-    def _prepared(self, state: State, until: Seconds) -> State | None:
+    def prepared(self, state: State, until: Seconds) -> State:
         """The state at the time of an observation, with the script's steps up to then taken."""
         while state.struck < len(self.strokes):
             stroke = self.strokes[state.struck]
