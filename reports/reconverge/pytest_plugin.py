@@ -98,7 +98,7 @@ class ScenarioItem(pytest.Item):
 
 
 def _report(result: Result) -> str:
-    """The terminal report, with the commands that replay its traces if they could be kept."""
+    """What went wrong in a line, for the list of failures, then the terminal report with how to replay its traces."""
     from reconverge.reports.files import keep_traces, replay_hints
     from reconverge.reports.terminal import report_text
 
@@ -106,7 +106,10 @@ def _report(result: Result) -> str:
         hints = replay_hints(keep_traces(result, Path.cwd()), Path.cwd())
     except OSError:
         hints = []
-    return report_text(result, hints=hints)
+    missed = result.expectation.missed if result.expectation is not None else ()
+    broken = [f"{verdict.invariant} is violated for {verdict.object or 'the cluster'}" for verdict in result.violated]
+    headline = [*missed, *broken, "inconclusive: not explored to the end"][0]
+    return f"{headline}\n\n{report_text(result, hints=hints)}"
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

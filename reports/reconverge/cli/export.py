@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -17,15 +18,12 @@ from reconverge.reports.files import slug, write_whole
 from reconverge.reports.scenarios import SUFFIXES, is_scenario_file
 from reconverge.reports.trace_json import trace_to_json
 
-SCENARIO_HEAD = """\
-# {title}
-# {message}
-# As found: this passes as long as exactly this is violated. Once it is mended, remove `expect`.
-"""
+SCENARIO_NOTE = ("As found: this passes as long as exactly this is violated. Once it is mended, remove `expect`.",)
 PYTEST_TEXT = '''\
 """{title}: {message}"""
 
 import json
+import textwrap
 
 from reconverge.checker import replay
 from reconverge.reports import trace_from_json
@@ -92,7 +90,8 @@ def scenario_text(trace: Trace) -> str:
         "metadata": {"name": slug(trace.title)},
         "spec": spec,
     }
-    head = SCENARIO_HEAD.format(title=_line(trace.title), message=_line(trace.message))
+    said = [_line(trace.title), *textwrap.wrap(_line(trace.message), 98), *SCENARIO_NOTE]
+    head = "".join(f"# {line}\n" for line in said)
     return head + yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
 
 

@@ -24,7 +24,7 @@ def header(result: Result, page: Page) -> list[Text]:
         lines += labelled("nodes", where, page, width=LABEL)
     seed = f"seed {result.seed}"
     lines += labelled("rules", f"Kubernetes {result.kubernetes}, {seed}", page, width=LABEL)
-    lines += labelled("explored", f"{words.scope(result.exploration)}: {_effort(result)}", page, width=LABEL)
+    lines += labelled("explored", f"{words.scope(result)}: {_effort(result)}", page, width=LABEL)
     return lines
 
 

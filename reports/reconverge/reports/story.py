@@ -25,6 +25,7 @@ FIELDS_MOST = 4
 _DIGITS = re.compile(r"\d+")
 _NAME = re.compile(r"\b[a-z]+/[\w./#-]+|\b[\w.]+-\w+[\w.-]*")
 _STATUS = re.compile(r"\bstatus\b|^(?:updates|sets|writes) (?:endpoints|endpointslice)|^reports pod/")
+_IMPLIED = re.compile(r"cleans up pod/|marks pod/\S+ as disrupted")
 _UNSHOWN_KINDS = ("lease/", "machine/")
 """Objects whose changes an event's own words tell better."""
 _BOOKKEEPING = frozenset({"generation", "observedGeneration", "revision", "resourceVersion", "templateDigest", "uid"})
@@ -58,7 +59,7 @@ def beats(trace: Trace, *, everything: bool = False) -> list[Beat]:
     told = list(_marked(trace))
     if everything:
         return told
-    told = [beat for beat in told if not _goes_without_saying(beat)]
+    told = [beat for beat, before in zip(told, [None, *told], strict=False) if not _goes_without_saying(beat, before)]
     told = list(_folded(list(_alike(told))))
     if len(told) <= BEATS_MOST:
         return told
@@ -101,10 +102,13 @@ def _period(trace: Trace) -> str:
     return f"repeats every {words.duration(lasts)} from here" if lasts > 0 else "repeats from here, without end"
 
 
-def _goes_without_saying(beat: Beat) -> bool:
-    """Time passing shows in the next line's time; a kubelet forgets a pod that is gone."""
-    idle = beat.kind == "time" or beat.text.startswith("cleans up pod/")
-    return idle and not (beat.broken or beat.repeats or beat.deviation)
+def _goes_without_saying(beat: Beat, before: Beat | None) -> bool:
+    """Time passing shows in the next line's time; an eviction deletes; a kubelet forgets a pod that is gone."""
+    if beat.broken or beat.repeats or beat.deviation:
+        return False
+    if before is not None and before.text == beat.text.replace("deletes ", "evicts ", 1) and before.kind == "write":
+        return True
+    return beat.kind == "time" or bool(_IMPLIED.match(beat.text))
 
 
 def _may_fold(beat: Beat) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
@@ -56,6 +57,7 @@ def summary(result: Result, page: Page) -> list[Text]:
     """The lines of the summary."""
     lines = [rule(page), *_verdicts(result, page)]
     lines += _sentences("readings", _readings(result), page)
+    lines += _happened(result, page)
     lines += _sentences("not explored", result.not_covered, page)
     lines += _sentences("never happened", never(result), page)
     lines += _sentences("warnings", result.warnings, page, "yellow")
@@ -80,6 +82,19 @@ def _verdicts(result: Result, page: Page) -> list[Text]:
     lines += _names("held", [each for each in every if each.status == "held"], page)
     lines += _names("nothing to judge", [each for each in every if each.status == "never applicable"], page)
     return _without_repeated_labels(lines)
+
+
+def _happened(result: Result, page: Page) -> list[Text]:
+    """What was tried and done while exploring, so that nobody has to take a claim on trust."""
+    lines = []
+    writes: Counter[str] = Counter()
+    for name, number in result.coverage.actions.items():
+        # By loop; the kinds of its writes are in the JSON document.
+        writes[name.partition(" ")[0]] += number
+    for label, counted in (("events tried", result.coverage.events), ("writes by", writes)):
+        told = [f"{name} {number:,}" for name, number in counted.items() if number]
+        lines += labelled(label, words.listed(told), page, width=LABEL) if told else []
+    return lines
 
 
 def never(result: Result) -> list[str]:
@@ -131,16 +146,19 @@ def _sentences(label: str, sentences: Sequence[str], page: Page, style: str = ""
 def conclusion(result: Result, page: Page, *, name: bool = False) -> list[Text]:
     """The last lines: whether the expectation is met, and what is claimed within which bounds."""
     mark, style = _mark(result, page)
-    claim = f"{result.scenario}: {words.claim(result)}" if name else words.claim(result)
-    lines = indented(Text(claim, "" if name else style), page, 2, Text(mark, style))
+    told = [(words.claim(result), style)]
     expected = result.expectation
-    if expected is None:
-        return lines
-    if expected.met:
+    if expected is not None and expected.met:
         wanted = f"{words.listed(expected.violated)} violated" if expected.violated else "nothing violated"
-        return lines + indented(Text(f"As expected: {wanted}.", "green"), page, 2)
-    for missed in expected.missed:
-        lines += indented(Text(f"Not as expected: {words.sentence(missed)}", "bold red"), page, 2)
+        told.append((f"As expected: {wanted}.", "green"))
+    elif expected is not None:
+        told = [(f"Not as expected: {words.sentence(missed)}", "bold red") for missed in expected.missed]
+        told.append((words.claim(result), ""))
+    lines = []
+    for number, (text, looks) in enumerate(told):
+        first = f"{result.scenario}: " if name and not number else ""
+        lead = Text(mark, style) if not number else None
+        lines += indented(Text(f"{first}{text}", "" if name else looks), page, 2, lead)
     return lines
 
 

@@ -57,9 +57,9 @@ def reports(results: Sequence[Result], page: Page, *, hints: Sequence[Sequence[s
         else:
             lines += [Text(), *report(result, page, hints=hints[index] if hints else ()), Text()]
     bad = [result.scenario for result in results if result.exit_code]
-    tally = f"{words.count(len(results), 'scenario')}: {len(results) - len(bad):,} as they should be"
+    tally = f"{words.count(len(results), 'scenario')}: {len(results) - len(bad):,} passed"
     if bad:
-        tally += f", {len(bad):,} not ({words.listed(bad, 6)})"
+        tally += f", {len(bad):,} failed ({words.listed(bad, 6)})"
     return [*lines, *indented(Text(tally, "bold red" if bad else "bold green"), page, 0)]
 
 

@@ -88,26 +88,30 @@ def bounds(limits: Bounds) -> str:
     return f"at most {events} and {deviations}" if limits.events else f"no event and at most {deviations}"
 
 
-def scope(exploration: Exploration) -> str:
+def scope(result: Result) -> str:
     """`every sequence of at most 2 events and 1 deviation`, or how many random sequences there were."""
-    if exploration.mode == "random":
-        seed = "" if exploration.seed is None else f" from seed {exploration.seed}"
-        return count(exploration.sequences, "random sequence") + seed
-    if exploration.complete:
-        return _every([exploration.bounds])
-    return f"sequences of {bounds(exploration.bounds)}"
+    explored = result.exploration
+    if explored.mode == "random":
+        seed = "" if explored.seed is None else f" from seed {explored.seed}"
+        return count(explored.sequences, "random sequence") + seed
+    if explored.complete:
+        return _every(result, [explored.bounds])
+    return f"sequences of {bounds(explored.bounds)}"
 
 
-def claimed(exploration: Exploration) -> str:
+def claimed(result: Result) -> str:
     """What a result may claim of a search: all of it, or the bounds below that were explored completely."""
-    covered = [exploration.bounds] if exploration.complete else exploration.covered
-    return scope(exploration) if exploration.mode == "random" or not covered else _every(covered)
+    explored = result.exploration
+    covered = [explored.bounds] if explored.complete else explored.covered
+    return scope(result) if explored.mode == "random" or not covered else _every(result, covered)
 
 
-def _every(limits: Sequence[Bounds]) -> str:
-    """In words: the start alone, or every sequence within one of these bounds."""
+def _every(result: Result, limits: Sequence[Bounds]) -> str:
+    """In words: what is fixed alone, or every sequence within one of these bounds."""
     if all(not each.events and not each.deviations for each in limits):
-        return "the start itself, without events and without deviations"
+        fixed = len(result.document.get("spec", {}).get("steps") or ())
+        what = f"the {count(fixed, 'fixed step')} alone" if fixed else "the start itself"
+        return f"{what}, with no free event and no deviation"
     return f"every sequence of {', and of '.join(bounds(each) for each in limits)}"
 
 
@@ -124,20 +128,22 @@ def claim(result: Result) -> str:
     explored = result.exploration
     findings = [verdict for verdict in result.verdicts if verdict.status == "violated"]
     if findings:
-        return f"{_violations(findings)}. Explored: {_reach(explored)}."
+        wanted = ", as expected" if result.expectation is not None and result.expectation.met else ""
+        return f"{_violations(findings)}{wanted}. Explored: {_reach(result)}."
     if explored.mode == "random":
-        return f"No violation found in {_reach(explored)}; what was not drawn is not judged."
+        return f"No violation found in {_reach(result)}; what was not drawn is not judged."
     if inconclusive(result):
-        return f"Inconclusive: no violation found, but the search was cut short. Explored: {_reach(explored)}."
-    return f"No violation found for {claimed(explored)} ({count(explored.states, 'state')}, complete)."
+        return f"Inconclusive: no violation found, but the search was cut short. Explored: {_reach(result)}."
+    return f"No violation found for {claimed(result)} ({count(explored.states, 'state')}, complete)."
 
 
-def _reach(explored: Exploration) -> str:
+def _reach(result: Result) -> str:
     """How far a search went: what was explored completely, and what in part."""
+    explored = result.exploration
     if explored.mode == "random" or explored.complete or not explored.covered:
-        return f"{scope(explored)} ({size(explored)})"
+        return f"{scope(result)} ({size(explored)})"
     part = f"part of those of {bounds(explored.bounds)}"
-    return f"{claimed(explored)}, complete, and {part} ({count(explored.states, 'state')} in all)"
+    return f"{claimed(result)}, complete, and {part} ({count(explored.states, 'state')} in all)"
 
 
 def _violations(findings: list[Verdict]) -> str:
@@ -168,7 +174,7 @@ def facts(trace: Trace) -> str:
     """The facts that neither the message nor the waiting pods tell, on one line; often none."""
     reasons = [each.reason for each in trace.waiting]
     told = " ".join([headline(trace), *reasons])
-    known = set(re.findall(r"[\w./-]+", told))
+    known = {word.rstrip("./-") for word in re.findall(r"[\w./-]+", told)}
     rest = []
     for name, each in trace.facts.items():
         parts = [value(part) for part in (each if isinstance(each, (list, tuple)) else [each])]

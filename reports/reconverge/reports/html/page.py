@@ -78,7 +78,7 @@ def _header(result: Result) -> Markup:
     if where:
         rows.append(("nodes", text(where)))
     rows.append(("rules", text(f"Kubernetes {result.kubernetes}, seed {result.seed}")))
-    rows.append(("explored", text(f"{words.scope(result.exploration)}: {words.size(result.exploration)}")))
+    rows.append(("explored", text(f"{words.scope(result)}: {words.size(result.exploration)}")))
     return element("dl", *(joined(tagged("dt", label), element("dd", each)) for label, each in rows))
 
 
@@ -107,7 +107,7 @@ def _cell(cell: Cell | None, anchor: str) -> Markup:
         return tagged("td", cell_text(cell), class_=status)
     links = [element("a", text(f"#{trace + 1}"), href=f"#{anchor}-t{trace + 1}") for trace in cell.traces]
     spaced = [joined(text(" "), link) for link in links]
-    return element("td", text(cell.status), *spaced, class_=cell.status.split(" ")[0])
+    return element("td", text("✗"), *spaced, class_=cell.status.split(" ")[0], title=cell.status)
 
 
 def _verdicts(result: Result) -> Markup:
