@@ -24,10 +24,36 @@ from reconverge.model.naming import symbol_of
 from reconverge.model.objects import ApiObject, Taint
 from reconverge.model.store import Change
 
-UNSHOWN = frozenset({"uid", "revision", "generation", "created_at", "ready_since", "since", "spec", "template",
-                     "observed_generation", "fully_labeled", "owner", "grace", "started_at", "updated_at",
-                     "template_digest", "pods", "registers", "deployment_revision", "conditions", "condition",
-                     "renewed_at", "disrupted_pods", "unscheduled", "desired_replicas", "max_replicas", "ready_reason"})
+UNSHOWN = frozenset(
+    {
+        "uid",
+        "revision",
+        "generation",
+        "created_at",
+        "ready_since",
+        "since",
+        "spec",
+        "template",
+        "observed_generation",
+        "fully_labeled",
+        "owner",
+        "grace",
+        "started_at",
+        "updated_at",
+        "template_digest",
+        "pods",
+        "registers",
+        "deployment_revision",
+        "conditions",
+        "condition",
+        "renewed_at",
+        "disrupted_pods",
+        "unscheduled",
+        "desired_replicas",
+        "max_replicas",
+        "ready_reason",
+    }
+)
 """Fields whose changes people are not shown: bookkeeping, and what the step's words say already."""
 
 
@@ -83,9 +109,7 @@ class Recorder:
         odd, self._odd = self._odd, ""
         if taken.error is not None:
             text = action.describe()
-            self.steps.append(
-                TraceStep(time, "refused", taken.move.loop, text, f"refused: {taken.error}", (), odd)
-            )
+            self.steps.append(TraceStep(time, "refused", taken.move.loop, text, f"refused: {taken.error}", (), odd))
         elif taken.changes:
             differences = tuple(differences_of(taken.changes))
             text = worded(action, taken.changes)
@@ -191,9 +215,13 @@ def waiting(cluster: Cluster) -> Iterator[Pending]:
         if pod.terminal:
             continue
         if pod.deletion_at is not None:
-            yield Pending(_named(cluster, pod), f"Terminating: the kubelet of {pod.node} has not confirmed that it stopped")
+            yield Pending(
+                _named(cluster, pod), f"Terminating: the kubelet of {pod.node} has not confirmed that it stopped"
+            )
         elif pod.node is None:
-            yield Pending(_named(cluster, pod), pod.unscheduled[1] if pod.unscheduled is not None else "not scheduled yet")
+            yield Pending(
+                _named(cluster, pod), pod.unscheduled[1] if pod.unscheduled is not None else "not scheduled yet"
+            )
         elif not pod.ready:
             yield Pending(_named(cluster, pod), f"on {pod.node}, {pod.waiting or pod.phase}, not ready")
 
@@ -248,7 +276,11 @@ def _fields(before: Any, after: Any, prefix: str = "") -> Iterator[tuple[str, An
         elif name == "status":
             yield from _fields(old, new)
         elif name == "taints":
-            yield "taints", plain([each for each in old if each not in new]), plain([each for each in new if each not in old])
+            yield (
+                "taints",
+                plain([each for each in old if each not in new]),
+                plain([each for each in new if each not in old]),
+            )
         else:
             yield prefix + camel(name), plain(old), plain(new)
 

@@ -13,7 +13,7 @@ from reconverge.checker.coverage import never_happened
 from reconverge.checker.explore import Counterexample, Explorer, Kinds, Search
 from reconverge.checker.grouping import causes
 from reconverge.checker.judge import Found, Judge
-from reconverge.checker.minimise import Minimiser
+from reconverge.checker.minimise import Minimal, Minimiser
 from reconverge.checker.result import (
     Bounds,
     Coverage,
@@ -159,6 +159,7 @@ class _Conclusion:
         self.seed = seed
         self.explored = explored
         self.accepted = accepted
+        self._reductions: dict[tuple[str, str, tuple[Play, ...]], Minimal] = {}
 
     def result(self) -> Result:
         """The whole result."""
@@ -209,14 +210,23 @@ class _Conclusion:
         if prefix:
             # Fixed steps are the scenario's own; only what was free is reduced, and that search was shortest first.
             return Finding(counterexample.found, counterexample.plays, self.explored.conclusive, True)
-        minimal = Minimiser(self.world, counterexample.found).reduce(counterexample.plays)
+        minimal = self._minimal(counterexample)
         exhaustive = self.explored.exploration.mode == "exhaustive"
         shortest = exhaustive and len(minimal.plays) <= len(counterexample.plays)
         same = minimal.found.identity == counterexample.found.identity
         if not same:
             # Reduced to another object of the same kind, which has its own counterexample: keep this one's own.
-            return Finding(counterexample.found, counterexample.plays, exhaustive, False)
+            smallest = minimal.minimal and minimal.plays == counterexample.plays
+            return Finding(counterexample.found, counterexample.plays, exhaustive, smallest)
         return Finding(minimal.found, minimal.plays, shortest, minimal.minimal)
+
+    def _minimal(self, counterexample: Counterexample) -> Minimal:
+        """One sequence is reduced once for one promise and kind of object: growth breaks it for hundreds of pods."""
+        found = counterexample.found
+        target = (found.invariant.id, found.violation.object.partition("/")[0], counterexample.plays)
+        if target not in self._reductions:
+            self._reductions[target] = Minimiser(self.world, found).reduce(counterexample.plays)
+        return self._reductions[target]
 
     def _trace(self, finding: Finding) -> Trace:
         return trace_of(

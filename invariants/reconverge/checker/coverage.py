@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from reconverge.checker.judge import Judge
 from reconverge.checker.world import World
 
-
 AFTERWARDS = frozenset({"node-recover", "uncordon", "zone-recover", "resume-rollout", "loop-resume", "watch-catch-up"})
 """Events that only ever follow another one: in sequences of one event their absence says nothing."""
 

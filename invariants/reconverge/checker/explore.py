@@ -299,7 +299,9 @@ class _Watch:
             return
         if taken.alternatives and self.ties is not None:
             for choice in range(len(taken.alternatives)):
-                if choice != taken.chosen and not any(isinstance(d, Tie) and d.at == taken.tie for d in self.deviations):
+                if choice != taken.chosen and not any(
+                    isinstance(d, Tie) and d.at == taken.tie for d in self.deviations
+                ):
                     self.ties.append(Branch(self.place, self.event, (*self.deviations, Tie(taken.tie, choice))))
         idle = isinstance(taken.move, Read) and taken.before.store is taken.after.store and not _begun(taken)
         if idle:
@@ -348,5 +350,3 @@ def _widest(covered: list[Bounds]) -> list[Bounds]:
             other != each and other.events >= each.events and other.deviations >= each.deviations for other in complete
         )
     ]
-
-

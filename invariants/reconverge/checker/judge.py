@@ -37,6 +37,8 @@ class Judge:
         self.final = tuple(each for each in self.invariants if each.kind == "eventually")
         self.judged: Counter[str] = Counter()
         self.applicable: Counter[str] = Counter()
+        self._seen: set[tuple[str, str]] = set()
+        """(invariant id, key) of the same: looking there is cheaper than making the reference of each object."""
         self._relevant: dict[str, tuple[tuple[Invariant, ...], tuple[Invariant, ...]]] = {}
         self.subjects: dict[tuple[str, str], None] = {}
         """(invariant id, object) of everything that was applicable at least once, in order of appearance."""
@@ -47,11 +49,12 @@ class Judge:
         if not step.changes:
             return found
         always, stepwise = self._concerned(step.changes)
+        keys: dict[str, Iterable[str]] = {}
         for invariant in always:
-            for key in self._touched(invariant, step.after, step.changes):
+            for key in self._touched(invariant, step.after, step.changes, keys):
                 found += self._judge(invariant, step.after, step.after, key)
         for invariant in stepwise:
-            for key in self._touched(invariant, step.after, step.changes):
+            for key in self._touched(invariant, step.after, step.changes, keys):
                 found += self._judge(invariant, step, step.after, key, step.before)
         return found
 
@@ -84,10 +87,24 @@ class Judge:
                 found += self._judge(invariant, quiet, quiet.after, key)
         return found
 
-    def _touched(self, invariant: Invariant, situation: Situation, changes: tuple[Change, ...]) -> Iterable[str]:
+    def _touched(
+        self,
+        invariant: Invariant,
+        situation: Situation,
+        changes: tuple[Change, ...],
+        known: dict[str, Iterable[str]],
+    ) -> Iterable[str]:
+        """Keys of the objects that the changes touch. `known` has them by kind, for the standard relation of kinds."""
+        standard = invariant.touched_by is None
+        if standard and invariant.for_each in known:
+            return known[invariant.for_each]
         if len(changes) == 1:
-            return touched(invariant, situation, changes[0])
-        return dict.fromkeys(key for change in changes for key in touched(invariant, situation, change))
+            keys = touched(invariant, situation, changes[0])
+        else:
+            keys = dict.fromkeys(key for change in changes for key in touched(invariant, situation, change))
+        if standard:
+            known[invariant.for_each] = keys
+        return keys
 
     def _all(self, invariant: Invariant, situation: Situation) -> list[str]:
         if not invariant.for_each:
@@ -111,9 +128,7 @@ class Judge:
         if not invariant.applicable(situation, subject):
             return []
         self.applicable[invariant.id] += 1
-        name = subject.reference if subject is not None else ""
-        if (invariant.id, name) not in self.subjects:
-            self.subjects[(invariant.id, name)] = None
+        if (invariant.id, key) not in self._seen:
+            self._seen.add((invariant.id, key))
+            self.subjects[invariant.id, subject.reference if subject is not None else ""] = None
         return [Found(invariant, violation) for violation in invariant.judge(on, subject)]
-
-

@@ -17,8 +17,8 @@ from reconverge.checker.build_trace import trace_of
 from reconverge.checker.judge import Found
 from reconverge.checker.minimise import Minimiser
 from reconverge.checker.runner import Play, Player
-from reconverge.checker.schedule import Course, Interruption
 from reconverge.checker.scenario import Scenario
+from reconverge.checker.schedule import Course, Interruption
 from reconverge.checker.trace import Trace
 from reconverge.checker.world import Allowance, World
 from reconverge.model.control_plane import ControlPlane
@@ -81,9 +81,7 @@ class _ClusterMachine(RuleBasedStateMachine):
     def enabled(self, allowance: Allowance) -> list[Event]:
         """The events of one kind that may strike now."""
         used = Counter(event.name for event in self.player.events)
-        return [
-            event for event in self.world.candidates(self.player.cluster, used) if event.name == allowance.event
-        ]
+        return [event for event in self.world.candidates(self.player.cluster, used) if event.name == allowance.event]
 
     def strike(self, event: Event, after: int | None) -> None:
         """Plays an event; the next one strikes after so many steps, or when all has settled."""

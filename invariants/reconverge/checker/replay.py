@@ -48,6 +48,4 @@ def simulate(scenario: Scenario, seed: int = 0, *, length: int = 5) -> Trace:
     """An ordinary run: the scenario's fixed steps, and then some random events among those that may happen."""
     world = scenario.world()
     plays = random_plays(world, seed=seed, length=length)
-    return trace_of(
-        world, plays, None, document=scenario.document, kubernetes=scenario.rules.version, seed=seed
-    )
+    return trace_of(world, plays, None, document=scenario.document, kubernetes=scenario.rules.version, seed=seed)

@@ -6,8 +6,8 @@ pods is growth. States are compared up to renaming, with times relative to now.
 
 from __future__ import annotations
 
-from reconverge.invariants.situation import Outcome
 from reconverge.checker.schedule import Taken
+from reconverge.invariants.situation import Outcome
 from reconverge.model.canonical import fingerprint
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane, Read, Wait

@@ -158,9 +158,7 @@ class Scenario:
             rested = settled(plane, cluster, self.placement)
             cluster = rested if rested is not None else cluster
         allowances = self.allowances if self.allowances is not None else self.ordinary()
-        return World(
-            self.name, plane, cluster, self.invariants(), allowances, self.steps, self.scopes(), symmetry
-        )
+        return World(self.name, plane, cluster, self.invariants(), allowances, self.steps, self.scopes(), symmetry)
 
     def ordinary(self) -> tuple[Allowance, ...]:
         """Every kind of event that makes sense for what is there, without limit of its own."""
@@ -210,5 +208,3 @@ def _assumptions(loaded: Loaded, nodes: str | None) -> list[str]:
 def stands_as_is(objects: Sequence[ApiObject]) -> bool:
     """Whether the objects are a dump that says where its pods run."""
     return any(isinstance(each, Pod) and each.node is not None for each in objects)
-
-

@@ -23,7 +23,16 @@ from reconverge.checker.scenario import (
 )
 from reconverge.checker.user_invariants import load_invariants
 from reconverge.checker.world import Allowance
-from reconverge.loading import Fields, Loaded, LoadError, load, load_documents, node_pool, parse_document_text, parse_pools
+from reconverge.loading import (
+    Fields,
+    Loaded,
+    LoadError,
+    load,
+    load_documents,
+    node_pool,
+    parse_document_text,
+    parse_pools,
+)
 from reconverge.model.events import Event, RollOut
 from reconverge.model.objects import ApiObject, Node
 from reconverge.model.rules import DEFAULT_VERSION, Rules
@@ -49,9 +58,7 @@ def read_scenario(path: Path) -> Scenario:
     return evolve(_scenario(fields, path.parent, None), file=str(path))
 
 
-def scenario_from(
-    document: Mapping[str, Any], *, folder: Path | None = None, loaded: Loaded | None = None
-) -> Scenario:
+def scenario_from(document: Mapping[str, Any], *, folder: Path | None = None, loaded: Loaded | None = None) -> Scenario:
     """The scenario of plain data; `loaded` are its objects if they have been read already. Raises LoadError."""
     name = str(document.get("metadata", {}).get("name", "scenario"))
     return _scenario(parse_document_text(json.dumps(document), name), folder, loaded)
@@ -233,7 +240,9 @@ def _named(spec: Fields, key: str) -> tuple[Expected, ...]:
     for index, each in enumerate(spec.items(key)):
         if isinstance(each, str):
             named.append(Expected(each))
-        elif isinstance(each, dict) and len(each) == 1 and all(isinstance(part, str) for part in (*each, *each.values())):
+        elif (
+            isinstance(each, dict) and len(each) == 1 and all(isinstance(part, str) for part in (*each, *each.values()))
+        ):
             named.extend(Expected(id_, object_) for id_, object_ in each.items())
         else:
             raise ScenarioError(

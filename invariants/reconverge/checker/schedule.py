@@ -22,7 +22,7 @@ from reconverge.model.value import Seconds
 
 @frozen
 class Tie:
-    """At the `at`-th choice between equals (from 0), the alternative at place `choice` is taken instead of the first."""
+    """At the `at`-th choice between equals (from 0), the alternative at place `choice` is taken, not the first."""
 
     at: int
     choice: int
@@ -151,9 +151,7 @@ def _next_move(plane: ControlPlane, cluster: Cluster, course: Course, step: int)
     return plane.next(cluster), False
 
 
-def _read(
-    plane: ControlPlane, cluster: Cluster, move: Read, course: Course, tie: int, out_of_turn: bool
-) -> Taken:
+def _read(plane: ControlPlane, cluster: Cluster, move: Read, course: Course, tie: int, out_of_turn: bool) -> Taken:
     plans = plane.plans(cluster, move)
     if len(plans) == 1:
         return Taken(move, cluster, plane.begin(cluster, move, plans[0]), out_of_turn=out_of_turn)

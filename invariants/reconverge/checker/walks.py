@@ -131,9 +131,7 @@ class _Campaign:
                 self.found[found.identity] = Counterexample(found, player.plays[:count])
 
 
-def random_walks(
-    world: World, *, walks: int, seed: int, deviations: int, length: int = EVENTS_PER_WALK
-) -> Walks:
+def random_walks(world: World, *, walks: int, seed: int, deviations: int, length: int = EVENTS_PER_WALK) -> Walks:
     """Plays `walks` random walks of `length` events; the same seed gives the same walks on any machine."""
     judge = world.judge()
     campaign = _Campaign(world, judge, deviations)

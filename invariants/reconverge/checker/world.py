@@ -21,8 +21,7 @@ from reconverge.model.naming import pod_named
 
 @frozen
 class Allowance:
-    """An event kind that may happen, how many times in one sequence at most (None: no limit of its own), and with
-    which arguments."""
+    """An event kind that may happen, and with which arguments; at most `times` in one sequence (None: no limit)."""
 
     event: str
     times: int | None = None

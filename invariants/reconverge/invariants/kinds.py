@@ -99,7 +99,7 @@ class Registry:
 
 
 def invariant(
-    id: str,  # noqa: A002 - the word that people write
+    id: str,
     kind: Kind,
     *,
     for_each: str = "",
@@ -120,10 +120,6 @@ def invariant(
 
     def make(judge: Judge) -> Invariant:
         text = statement or " ".join((judge.__doc__ or "").split())
-        return Invariant(
-            id, kind, family, for_each, text, why, remedy, source, judge, applies, touched_by, default
-        )
+        return Invariant(id, kind, family, for_each, text, why, remedy, source, judge, applies, touched_by, default)
 
     return make
-
-

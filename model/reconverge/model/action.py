@@ -158,10 +158,9 @@ class DeletePod(Action):
             store, change = cluster.store.remove("Pod", self.key)
             return cluster.with_(store=store), (change,)
         deadline = cluster.now + grace
-        if pod.deletion_at is not None:
+        if pod.deletion_at is not None and pod.deletion_at <= deadline:
             # A later DELETE can only shorten the grace period.
-            if pod.deletion_at <= deadline:
-                return cluster, ()
+            return cluster, ()
         after = pod.with_(
             deletion_at=deadline, grace=grace, disruption_target=self.disruption_target or pod.disruption_target
         )

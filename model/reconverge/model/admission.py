@@ -30,9 +30,7 @@ def with_default_tolerations(spec: PodSpec, seconds: Seconds) -> PodSpec:
     missing = tuple(
         Toleration(key=key, operator="Exists", effect=NO_EXECUTE, seconds=seconds)
         for key in (NOT_READY, UNREACHABLE)
-        if not any(
-            each.key in ("", key) and each.effect in ("", NO_EXECUTE) for each in spec.tolerations
-        )
+        if not any(each.key in ("", key) and each.effect in ("", NO_EXECUTE) for each in spec.tolerations)
     )
     return spec.with_(tolerations=(*spec.tolerations, *missing)) if missing else spec
 

@@ -15,9 +15,10 @@ from typing import Any
 from attrs import fields
 
 from reconverge.model import canonical_workloads as workloads
-from reconverge.model.canonical_workloads import anywhere, only_node, ranked_labels, revision_ranks
+from reconverge.model.canonical_workloads import ranked_labels, revision_ranks
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane
+from reconverge.model.daemon_pods import only_node, unpinned
 from reconverge.model.likeness import At, age, labels_without_hostname
 from reconverge.model.machines import LocalPod, Machine
 from reconverge.model.objects import (
@@ -26,7 +27,6 @@ from reconverge.model.objects import (
     ControllerRevision,
     DaemonSet,
     Deployment,
-    EndpointSlice,
     Job,
     Pod,
     PodDisruptionBudget,
@@ -141,7 +141,7 @@ class _Form:
 
     def spec(self, spec: PodSpec) -> str:
         """A pod's spec; the name of the only node that it may run on is told by where the pod is listed."""
-        return _digest(spec if only_node(spec) is None else anywhere(spec))
+        return _digest(spec if only_node(spec) is None else unpinned(spec))
 
     def labels(self, pod: Pod) -> Any:
         """A pod's labels without the names of revisions."""
@@ -338,7 +338,14 @@ class _Form:
         if isinstance(each, PodDisruptionBudget):
             status = each.status.with_(disrupted_pods=(), observed_generation=0)
             outdated = each.status.observed_generation < each.generation
-            return (each.key, each.min_available, each.max_unavailable, status, outdated, self.known(each.kind, each.key))
+            return (
+                each.key,
+                each.min_available,
+                each.max_unavailable,
+                status,
+                outdated,
+                self.known(each.kind, each.key),
+            )
         known = self.known(each.kind, each.key)
         if isinstance(each, StatefulSet):
             return (*workloads.stateful_set(each, self.ranks, _digest), known)
@@ -349,7 +356,12 @@ class _Form:
         if isinstance(each, Job):
             return (*workloads.job(each, self.now, _digest), known)
         names = [field.name for field in fields(type(each)) if field.name not in _UNLIKE]
-        return (each.kind, each.key, [self.plain(getattr(each, name)) for name in names], self.known(each.kind, each.key))
+        return (
+            each.kind,
+            each.key,
+            [self.plain(getattr(each, name)) for name in names],
+            self.known(each.kind, each.key),
+        )
 
     def plain(self, value: Any) -> Any:
         """A field's value; conditions without their times."""

@@ -6,22 +6,17 @@ one named node only, as every pod of a DaemonSet, belongs to that node: the name
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
-
-from attrs import evolve
 
 from reconverge.model.labels import Labels
 from reconverge.model.likeness import age
-from reconverge.model.objects import Condition, ControllerRevision, DaemonSet, Job, PodSpec, StatefulSet
+from reconverge.model.objects import Condition, ControllerRevision, DaemonSet, Job, StatefulSet
 from reconverge.model.objects.revision import REVISION_HASH
 from reconverge.model.store import Store
 from reconverge.model.value import Seconds
 
 Ranks = dict[tuple[int, str], int]
 """The place of a revision among its owner's, from 0, by (uid of the owner, name or hash)."""
-
-NODE_NAME = "metadata.name"
 
 
 def revision_ranks(store: Store) -> Ranks:
@@ -43,23 +38,6 @@ def ranked_labels(labels: Labels, owner: int, ranks: Ranks) -> Labels:
     return tuple(
         (key, str(ranks.get((owner, value), value)) if key == REVISION_HASH else value) for key, value in labels
     )
-
-
-@lru_cache(maxsize=65536)
-def only_node(spec: PodSpec) -> str | None:
-    """The one node on which a pod may run by its required node affinity, if that says just this."""
-    terms = spec.affinity.node_required
-    if terms is None or len(terms) != 1 or terms[0].expressions or len(terms[0].fields) != 1:
-        return None
-    (field,) = terms[0].fields
-    named = field.key == NODE_NAME and field.operator == "In" and len(field.values) == 1
-    return field.values[0] if named else None
-
-
-@lru_cache(maxsize=65536)
-def anywhere(spec: PodSpec) -> PodSpec:
-    """The spec without the name of the only node on which it may run."""
-    return spec.with_(affinity=evolve(spec.affinity, node_required=()))
 
 
 def conditions(found: tuple[Condition, ...]) -> list[tuple[str, str, str]]:

@@ -173,7 +173,7 @@ class ControlPlane:
         return self._with_loop(cluster, move.loop, after)
 
     def write(self, cluster: Cluster, move: Write) -> Written:
-        """The cluster after the next write of the pass in flight. A refused write ends the pass; its key wakes again."""
+        """The cluster after the next write of the pass in flight. A refused one ends the pass; its key wakes again."""
         state = cluster.loops[move.loop]
         flight = state.in_flight
         if flight is None:
@@ -189,7 +189,9 @@ class ControlPlane:
             failed = state.with_(memory=memory, queue=queue, in_flight=None)
             return Written(self._with_loop(cluster, move.loop, failed), action, (), error)
         remaining = InFlight(flight.key, rest) if rest else None
-        moved = self._with_loop(after, move.loop, after.loops[move.loop].with_(in_flight=remaining))
+        now = after.loops[move.loop]
+        made = LoopState(now.memory, now.queue, now.serving, now.timers, remaining, now.stalled, now.paused)
+        moved = self._with_loop(after, move.loop, made)
         return Written(self.notify(moved, changes), action, changes, None)
 
     def wait(self, cluster: Cluster, until: Seconds) -> Cluster:
@@ -215,6 +217,8 @@ class ControlPlane:
                     continue
                 reading = self._reading(loop, cluster, state) if loop.physical or state.stalled else common
                 memory, keys = loop.observe(state.memory, change, reading)
+                if keys == () and memory is state.memory:
+                    continue
                 new = [key for key in keys if key not in state.queue and key not in state.serving]
                 if new or memory is not state.memory:
                     if fresh is loops:
@@ -288,9 +292,7 @@ class ControlPlane:
     def _order(self, loop: ControlLoop[Any], cluster: Cluster, state: LoopState) -> list[str]:
         return self._ordered(loop, cluster, state, state.queue)
 
-    def _ordered(
-        self, loop: ControlLoop[Any], cluster: Cluster, state: LoopState, keys: dict[str, None]
-    ) -> list[str]:
+    def _ordered(self, loop: ControlLoop[Any], cluster: Cluster, state: LoopState, keys: dict[str, None]) -> list[str]:
         if len(keys) < 2:
             return list(keys)
         return loop.order(self._reading(loop, cluster, state), state.memory, keys)

@@ -97,13 +97,15 @@ def labels_without_hostname(labels: Labels) -> Labels:
 def node_likeness(store: Store, node: Node, now: Seconds) -> str:
     """What a node is, with the pods on it, without its name. A string, so that any two can be ordered."""
     pods = sorted(pod_text(pod, now) for pod in store.pods_on(node.name))
-    return repr((
-        labels_without_hostname(node.labels),
-        node.allocatable,
-        node.ready,
-        node.ready_reason,
-        sorted(node.pressure),
-        node.unschedulable,
-        node.taints,
-        pods,
-    ))
+    return repr(
+        (
+            labels_without_hostname(node.labels),
+            node.allocatable,
+            node.ready,
+            node.ready_reason,
+            sorted(node.pressure),
+            node.unschedulable,
+            node.taints,
+            pods,
+        )
+    )

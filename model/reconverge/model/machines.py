@@ -47,7 +47,7 @@ class LocalPod(Value):
 
 @frozen
 class Machine(Value):
-    """One machine. `powered`: it runs; `reachable`: its kubelet reaches the API server; `kubelet`: that process lives."""
+    """One machine. `powered`: it runs. `reachable`: its kubelet reaches the API server. `kubelet`: it lives."""
 
     name: str
     zone: str = ""

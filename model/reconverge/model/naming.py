@@ -15,8 +15,19 @@ from reconverge.model.store import Store
 WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
 """Kinds that have a pod template, in the order in which they are listed."""
 
-KINDS = (*WORKLOADS, "Pod", "Node", "PodDisruptionBudget", "Service", "PriorityClass", "HorizontalPodAutoscaler",
-         "PersistentVolumeClaim", "PersistentVolume", "CronJob", "StorageClass")
+KINDS = (
+    *WORKLOADS,
+    "Pod",
+    "Node",
+    "PodDisruptionBudget",
+    "Service",
+    "PriorityClass",
+    "HorizontalPodAutoscaler",
+    "PersistentVolumeClaim",
+    "PersistentVolume",
+    "CronJob",
+    "StorageClass",
+)
 
 
 def kind_named(word: str) -> str | None:

@@ -62,8 +62,6 @@ class Rules(Value):
     every pod against the budget."""
     terminating_replicas: bool = False
     """Whether ReplicaSet and Deployment report status.terminatingReplicas (1.35 on)."""
-    scheduler_message: str = "preemption"
-    """`preemption`: the Pending message ends with what preemption would do; `plain`: without. See scheduler messages."""
 
     @classmethod
     def for_version(cls, version: str) -> Rules:

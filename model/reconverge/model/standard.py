@@ -29,21 +29,23 @@ from reconverge.model.store import EMPTY_STORE, Store
 
 def standard_control_plane() -> ControlPlane:
     """All control loops of a cluster, in the order in which they take their turns by default."""
-    return ControlPlane([
-        Kubelet(),
-        NodeLifecycleController(),
-        TaintEvictionController(),
-        CloudNodeController(),
-        DeploymentController(),
-        ReplicaSetController(),
-        StatefulSetController(),
-        EndpointsController(),
-        DisruptionController(),
-        Scheduler(),
-        PodGarbageCollector(),
-        GarbageCollector(),
-        DrainLoop(),
-    ])
+    return ControlPlane(
+        [
+            Kubelet(),
+            NodeLifecycleController(),
+            TaintEvictionController(),
+            CloudNodeController(),
+            DeploymentController(),
+            ReplicaSetController(),
+            StatefulSetController(),
+            EndpointsController(),
+            DisruptionController(),
+            Scheduler(),
+            PodGarbageCollector(),
+            GarbageCollector(),
+            DrainLoop(),
+        ]
+    )
 
 
 def cluster_of(objects: Iterable[ApiObject], rules: Rules | None = None) -> Cluster:

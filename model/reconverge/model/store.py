@@ -1,6 +1,7 @@
 """The API objects: the only thing that control loops can read.
 
-Source: apiserver `pkg/registry/generic/registry/store.go` (create, update, delete), `pkg/registry/core/pod/strategy.go`.
+Source: apiserver `pkg/registry/generic/registry/store.go` (create, update, delete),
+`pkg/registry/core/pod/strategy.go`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from reconverge.model.objects import (
     ReplicaSet,
     Service,
 )
-
 from reconverge.model.persistent import EMPTY, Map
 from reconverge.model.resources import NO_USAGE, Usage
 from reconverge.model.table import Table
@@ -30,7 +30,7 @@ from reconverge.model.table import Table
 
 @frozen
 class Change:
-    """One object before and after a write: what a watch delivers. `before` is None for a creation, `after` for a removal."""
+    """One object before and after a write: what a watch delivers. `before` or `after` may be None."""
 
     kind: str
     key: str

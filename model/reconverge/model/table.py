@@ -155,5 +155,3 @@ def _without(usage: Usage, pod: Pod) -> Usage:
 
 def _ports(pod: Pod) -> tuple[tuple[str, str, int], ...]:
     return tuple(port for container in pod.spec.containers for port in container.host_ports)
-
-

@@ -188,9 +188,3 @@ def test_the_text_follows_the_version(build: type[Build], version: str, message:
     node = build.node("n1", taints=(build.taint(),))
     cluster = build.settled(node, build.pod("one"), rules=Rules.for_version(version))
     assert build.message(cluster, "one") == message
-
-
-def test_plain_messages_say_nothing_of_preemption(build: type[Build]) -> None:
-    rules = Rules.for_version("1.36").with_(scheduler_message="plain")
-    cluster = build.settled(build.nodes(3), build.pod("one", 5000), rules=rules)
-    assert build.message(cluster, "one") == "0/3 nodes are available: 3 Insufficient cpu."

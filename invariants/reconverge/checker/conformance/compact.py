@@ -23,7 +23,11 @@ from reconverge.model.objects import (
     PodDisruptionBudget,
     ReplicaSet,
 )
+from reconverge.model.objects.daemonset import DaemonSet
+from reconverge.model.objects.job import Job
 from reconverge.model.objects.pod import DELETION_COST
+from reconverge.model.objects.revision import REVISION_HASH
+from reconverge.model.objects.statefulset import StatefulSet
 from reconverge.model.store import Change
 
 Compact = dict[str, Any]
@@ -63,10 +67,10 @@ def seen(changes: tuple[Change, ...], names: Names) -> list[Seen]:
 
 
 def differences(fields: Mapping[str, Any], recorded: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """(model, recorded) by field where they differ. A field that the model does not know is not compared."""
+    """(model, recorded) by field where they differ. The `rev` of a ReplicaSet's pod is not compared: it is its owner."""
     found = {}
     for name in sorted({*fields, *recorded}):
-        if name in UNKNOWN:
+        if name == "rev" and name not in fields:
             continue
         mine, theirs = fields.get(name), _plain(name, recorded.get(name))
         if mine != theirs:
@@ -74,8 +78,34 @@ def differences(fields: Mapping[str, Any], recorded: Mapping[str, Any]) -> dict[
     return found
 
 
-UNKNOWN = frozenset({"rev"})
-"""Fields that are not compared: a pod's `rev` says again what its owner is."""
+class Revision(str):
+    """A revision of the model that has no recorded name yet."""
+
+    __slots__ = ()
+
+
+REVISION = "Revision"
+"""The kind under which names of revisions are paired."""
+
+
+def _revision(name: str, names: Names) -> str | None:
+    """The recorded name of a revision, or the model's, marked as such; None for none."""
+    if not name:
+        return None
+    return names.of_model(REVISION, name) if names.known(REVISION, name) else Revision(name)
+
+
+def with_revisions(fields: Mapping[str, Any], recorded: Mapping[str, Any], names: Names) -> tuple[Compact, Names | None]:
+    """The fields with revisions under their recorded names, and the names; None if that pairs one name with two."""
+    translated = dict(fields)
+    for field, value in fields.items():
+        given = recorded.get(field)
+        if isinstance(value, Revision) and isinstance(given, str):
+            bound = names.bound(REVISION, str(value), given)
+            if bound is None:
+                return translated, None
+            names, translated[field] = bound, given
+    return translated, names
 
 
 def _plain(name: str, value: Any) -> Any:
@@ -94,6 +124,15 @@ def owner_name(each: ApiObject, names: Names) -> str | None:
     return f"{each.owner.kind}/{names.of_model(each.owner.kind, each.owner.name)}"
 
 
+def _pod_revision(pod: Pod, names: Names) -> Compact:
+    """The revision of a StatefulSet's or DaemonSet's pod."""
+    if pod.owner is None or pod.owner.kind not in ("StatefulSet", "DaemonSet"):
+        return {}
+    told = label(pod.labels, REVISION_HASH) or ""
+    # A StatefulSet labels its pods with the name of the revision, a DaemonSet with its hash.
+    return {"rev": _revision(told if pod.owner.kind == "StatefulSet" else f"{pod.owner.name}-{told}", names)}
+
+
 def _pod(pod: Pod, names: Names) -> Compact:
     unscheduled = None
     if pod.unscheduled is not None:
@@ -104,6 +143,7 @@ def _pod(pod: Pod, names: Names) -> Compact:
         "phase": pod.phase,
         "ready": pod.ready,
         "terminating": pod.terminating,
+        **_pod_revision(pod, names),
         **_given(
             unscheduled=unscheduled,
             reason=pod.reason,
@@ -198,6 +238,55 @@ def _endpoint_slice(slice_: EndpointSlice, names: Names) -> Compact:
     return {"service": slice_.service, "endpoints": endpoints}
 
 
+def _stateful_set(sts: StatefulSet, names: Names) -> Compact:
+    status = sts.status
+    return {
+        "spec": sts.replicas,
+        "generation": sts.generation,
+        "observed": status.observed_generation,
+        "replicas": status.replicas,
+        "ready": status.ready,
+        "available": status.available,
+        "current": status.current,
+        "updated": status.updated,
+        "currentRevision": _revision(status.current_revision, names),
+        "updateRevision": _revision(status.update_revision, names),
+        **_given(partition=sts.partition or None),
+    }
+
+
+def _daemon_set(ds: DaemonSet, names: Names) -> Compact:
+    status = ds.status
+    return {
+        "generation": ds.generation,
+        "observed": status.observed_generation,
+        "desired": status.desired,
+        "current": status.current,
+        "ready": status.ready,
+        "available": status.available,
+        "updated": status.updated,
+        "misscheduled": status.misscheduled,
+        "unavailable": status.unavailable,
+    }
+
+
+def _job(job: Job, names: Names) -> Compact:
+    status = job.status
+    uncounted = {"succeeded": len(status.uncounted_succeeded), "failed": len(status.uncounted_failed)}
+    return {
+        "parallelism": job.parallelism,
+        "completions": job.completions,
+        "backoffLimit": job.backoff_limit,
+        "active": status.active,
+        "ready": status.ready,
+        "succeeded": status.succeeded,
+        "failed": status.failed,
+        "terminating": status.terminating,
+        "conditions": _conditions(status.conditions),
+        "uncounted": uncounted,
+    }
+
+
 PROJECTIONS: dict[str, Callable[[Any, Names], Compact]] = {
     "Pod": _pod,
     "Node": _node,
@@ -205,5 +294,8 @@ PROJECTIONS: dict[str, Callable[[Any, Names], Compact]] = {
     "Deployment": _deployment,
     "PodDisruptionBudget": _budget,
     "EndpointSlice": _endpoint_slice,
+    "StatefulSet": _stateful_set,
+    "DaemonSet": _daemon_set,
+    "Job": _job,
 }
 """The projection of each observed kind."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from attrs import frozen
 
-from reconverge.checker.conformance.compact import Seen, compact, differences, seen
+from reconverge.checker.conformance.compact import Seen, compact, differences, seen, with_revisions
 from reconverge.checker.conformance.names import Names
 from reconverge.checker.conformance.recording import Observed
 from reconverge.model.action import Action
@@ -28,10 +28,10 @@ def matched(each: Seen, observed: Observed, names: Names) -> Names | None:
     after = named(each, observed, names)
     if after is None:
         return None
-    fields = each.fields
+    fields, known = with_revisions(each.fields, observed.fields, after)
     if each.event == "DELETED":
         fields = {name: value for name, value in fields.items() if name in observed.fields}
-    return after if not differences(fields, observed.fields) else None
+    return known if known is not None and not differences(fields, observed.fields) else None
 
 
 @frozen

@@ -54,9 +54,9 @@ EVENTS: dict[str, type[Event]] = {
 
 __all__ = [
     "EVENTS",
-    "Cordon",
     "ContainerCrashes",
     "ControlPlaneCut",
+    "Cordon",
     "Drain",
     "Event",
     "InstanceTerminated",

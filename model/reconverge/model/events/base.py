@@ -10,7 +10,6 @@ from attrs import fields, frozen
 from reconverge.model.action import Written
 from reconverge.model.cluster import Cluster
 from reconverge.model.objects import ApiObject
-from reconverge.model.store import Change
 from reconverge.model.value import Value
 
 if TYPE_CHECKING:
@@ -82,10 +81,6 @@ def edited(cluster: Cluster, before: ApiObject, **changes: Any) -> Written:
     return cluster.with_(store=store), (change,)
 
 
-def combined(first: Written, *others: Written) -> Written:
-    """The last cluster with all changes in order; each step was made from the cluster before it."""
-    changes: tuple[Change, ...] = first[1]
-    cluster = first[0]
-    for cluster, more in others:
-        changes = (*changes, *more)
-    return cluster, changes
+def combined(first: Written, then: Written) -> Written:
+    """Two writes as one: the second was made from the cluster after the first."""
+    return then[0], (*first[1], *then[1])

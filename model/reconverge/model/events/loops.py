@@ -53,7 +53,7 @@ class LoopPauses(LoopEvent):
         return cluster.with_(loops={**cluster.loops, self.loop: state.with_(paused=True)}), ()
 
     def describe(self) -> str:
-        """the replicaset loop stops making progress."""
+        """The replicaset loop stops making progress."""
         return f"the {self.loop} loop stops making progress"
 
 
@@ -74,7 +74,7 @@ class LoopResumes(LoopEvent):
         return cluster.with_(loops={**cluster.loops, self.loop: state.with_(paused=False)}), ()
 
     def describe(self) -> str:
-        """the replicaset loop goes on."""
+        """The replicaset loop goes on."""
         return f"the {self.loop} loop goes on"
 
 
@@ -99,7 +99,7 @@ class LoopRestarts(LoopEvent):
         return plane.restart(cluster, self.loop), ()
 
     def describe(self) -> str:
-        """the replicaset loop restarts."""
+        """The replicaset loop restarts."""
         return f"the {self.loop} loop restarts"
 
 
@@ -135,7 +135,7 @@ class WatchStalls(Event):
         return cluster.with_(loops={**cluster.loops, self.loop: state.with_(stalled=stalled)}), ()
 
     def describe(self) -> str:
-        """the replicaset loop's watch of Pod stalls."""
+        """The replicaset loop's watch of Pod stalls."""
         return f"the {self.loop} loop's watch of {self.kind}s stalls"
 
 
@@ -169,7 +169,7 @@ class WatchCatchesUp(WatchStalls):
         return plane.catch_up(cluster, self.loop, self.kind), ()
 
     def describe(self) -> str:
-        """the replicaset loop's watch of Pod catches up."""
+        """The replicaset loop's watch of Pod catches up."""
         return f"the {self.loop} loop's watch of {self.kind}s catches up"
 
 

@@ -89,7 +89,7 @@ class NodeCrashes(NodeEvent):
         return crashed(cluster, machine)
 
     def describe(self) -> str:
-        """node n1 crashes."""
+        """Node n1 crashes."""
         return f"node {self.node} crashes"
 
 
@@ -111,7 +111,7 @@ class InstanceTerminated(NodeEvent):
         return crashed(cluster, cluster.machines.by_name[self.node], exists=False)
 
     def describe(self) -> str:
-        """the instance of node n1 is terminated."""
+        """The instance of node n1 is terminated."""
         return f"the instance of node {self.node} is terminated"
 
 
@@ -135,7 +135,7 @@ class NodePartitioned(NodeEvent):
         return combined(cut, silenced(cut[0], self.node))
 
     def describe(self) -> str:
-        """node n1 is cut off from the API server."""
+        """Node n1 is cut off from the API server."""
         return f"node {self.node} is cut off from the API server"
 
 
@@ -162,7 +162,7 @@ class NodeRecovers(NodeEvent):
         return with_machine(cluster, machine.with_(powered=True, reachable=True, kubelet=True, runtime=True))
 
     def describe(self) -> str:
-        """node n1 comes back."""
+        """Node n1 comes back."""
         return f"node {self.node} comes back"
 
 
@@ -185,7 +185,7 @@ class NodeReboots(NodeEvent):
         return with_machine(cluster, halted(cluster, machine))
 
     def describe(self) -> str:
-        """node n1 reboots."""
+        """Node n1 reboots."""
         return f"node {self.node} reboots"
 
 
@@ -209,7 +209,7 @@ class KubeletRestarts(NodeEvent):
         return with_machine(cluster, machine.with_(pods=Map(pods)))
 
     def describe(self) -> str:
-        """the kubelet of node n1 restarts."""
+        """The kubelet of node n1 restarts."""
         return f"the kubelet of node {self.node} restarts"
 
 
@@ -231,5 +231,5 @@ class RuntimeHangs(NodeEvent):
         return with_machine(cluster, cluster.machines.by_name[self.node].with_(runtime=False))
 
     def describe(self) -> str:
-        """the container runtime of node n1 hangs."""
+        """The container runtime of node n1 hangs."""
         return f"the container runtime of node {self.node} hangs"

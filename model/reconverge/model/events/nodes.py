@@ -64,7 +64,7 @@ class Cordon(NodeEvent):
         return edited(cluster, cluster.store.table("Node").objects[self.node], unschedulable=True)
 
     def describe(self) -> str:
-        """node n1 is cordoned."""
+        """Node n1 is cordoned."""
         return f"node {self.node} is cordoned"
 
 
@@ -86,7 +86,7 @@ class Uncordon(NodeEvent):
         return edited(cluster, cluster.store.table("Node").objects[self.node], unschedulable=False)
 
     def describe(self) -> str:
-        """node n1 is uncordoned."""
+        """Node n1 is uncordoned."""
         return f"node {self.node} is uncordoned"
 
 
@@ -111,7 +111,7 @@ class Drain(NodeEvent):
         return cluster.with_(loops={**cluster.loops, "drain": state.with_(memory=memory, queue=queue)}), ()
 
     def describe(self) -> str:
-        """drain of node n1."""
+        """Drain of node n1."""
         return f"drain of node {self.node}"
 
 
@@ -152,7 +152,7 @@ class LabelChanges(Event):
         return edited(cluster, node, labels=labels)
 
     def describe(self) -> str:
-        """node n1 is labelled a=b."""
+        """Node n1 is labelled a=b."""
         words = [f"{key}={value}" if value is not None else f"{key}-" for key, value in self.labels]
         return f"node {self.node} is labelled {', '.join(words)}"
 
@@ -196,7 +196,7 @@ class TaintAdded(Event):
         return edited(cluster, node, taints=(*node.taints, self.taint))
 
     def describe(self) -> str:
-        """node n1 is tainted k=v:NoExecute."""
+        """Node n1 is tainted k=v:NoExecute."""
         return f"node {self.node} is tainted {self.taint}"
 
 
@@ -238,5 +238,5 @@ class TaintRemoved(Event):
         return edited(cluster, node, taints=tuple(taint for taint in node.taints if not self._matches(taint)))
 
     def describe(self) -> str:
-        """node n1 loses its taint k."""
+        """Node n1 loses its taint k."""
         return f"node {self.node} loses its taint {self.key}"

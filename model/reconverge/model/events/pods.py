@@ -69,7 +69,7 @@ class PodDeleted(PodEvent):
         return DeletePod(pod.key, pod.uid).apply(cluster)
 
     def describe(self) -> str:
-        """pod deployment/web#0 is deleted."""
+        """Pod deployment/web#0 is deleted."""
         return f"pod {self.pod} is deleted"
 
 
@@ -92,7 +92,7 @@ class PodForceDeleted(PodEvent):
         return DeletePod(pod.key, pod.uid, 0).apply(cluster)
 
     def describe(self) -> str:
-        """pod deployment/web#0 is force-deleted."""
+        """Pod deployment/web#0 is force-deleted."""
         return f"pod {self.pod} is force-deleted"
 
 
@@ -120,7 +120,7 @@ class ContainerCrashes(PodEvent):
         return with_machine(cluster, machine.with_pod(dead))
 
     def describe(self) -> str:
-        """a container of pod deployment/web#0 crashes."""
+        """A container of pod deployment/web#0 crashes."""
         return f"a container of pod {self.pod} crashes"
 
 
@@ -146,7 +146,7 @@ class PodUnready(PodEvent):
         return with_machine(cluster, machine.with_pod(local.with_(forced_ready=self.answer)))
 
     def describe(self) -> str:
-        """pod deployment/web#0 stops being ready."""
+        """Pod deployment/web#0 stops being ready."""
         return f"pod {self.pod} stops being ready"
 
 
@@ -160,5 +160,5 @@ class PodReady(PodUnready):
     answer = True
 
     def describe(self) -> str:
-        """pod deployment/web#0 becomes ready."""
+        """Pod deployment/web#0 becomes ready."""
         return f"pod {self.pod} becomes ready"

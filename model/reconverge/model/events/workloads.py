@@ -82,9 +82,7 @@ def next_template(workload: Any, behaviour: str, template: PodTemplate | None = 
     before: PodTemplate = template if template is not None else workload.template
     kind = behaviour or before.spec.behaviour.kind
     told = before.spec.behaviour
-    spec = before.spec.with_(
-        behaviour=Behaviour(kind, told.serves_after, told.stops_after, told.exits_after)
-    )
+    spec = before.spec.with_(behaviour=Behaviour(kind, told.serves_after, told.stops_after, told.exits_after))
     content = f"{before.digest}/{workload.generation}/{kind}"
     return before.with_(spec=spec, digest=sha1(content.encode()).hexdigest()[:10])
 
@@ -125,9 +123,12 @@ class RollOut(WorkloadEvent):
         return {name: value for name, value in super().arguments().items() if name != "template"}
 
     def describe(self) -> str:
-        """rollout of deployment/web."""
-        kind = {"ready": "", "never-ready": " to a template that never gets ready",
-                "crashes": " to a template that crashes"}.get(self.behaviour, f" ({self.behaviour})")
+        """Rollout of deployment/web."""
+        kind = {
+            "ready": "",
+            "never-ready": " to a template that never gets ready",
+            "crashes": " to a template that crashes",
+        }.get(self.behaviour, f" ({self.behaviour})")
         return f"rollout of {self.workload}{kind}"
 
 
@@ -170,7 +171,7 @@ class RollBack(WorkloadEvent):
         return edited(cluster, self.target(cluster.store), template=self.previous(cluster.store))
 
     def describe(self) -> str:
-        """rollback of deployment/web."""
+        """Rollback of deployment/web."""
         return f"rollback of {self.workload}"
 
 
@@ -199,7 +200,7 @@ class RolloutPauses(WorkloadEvent):
         return edited(cluster, self.target(cluster.store), paused=True)
 
     def describe(self) -> str:
-        """rollout of deployment/web is paused."""
+        """Rollout of deployment/web is paused."""
         return f"rollout of {self.workload} is paused"
 
 
@@ -228,7 +229,7 @@ class RolloutResumes(WorkloadEvent):
         return edited(cluster, self.target(cluster.store), paused=False)
 
     def describe(self) -> str:
-        """rollout of deployment/web is resumed."""
+        """Rollout of deployment/web is resumed."""
         return f"rollout of {self.workload} is resumed"
 
 
@@ -267,8 +268,25 @@ class ManifestApplied(Event):
         return f"{names} {'is' if len(self.objects) == 1 else 'are'} applied"
 
 
-KEPT = frozenset({"uid", "revision", "generation", "created_at", "owner", "deletion_at", "status",
-                  "deployment_revision", "kind", "node", "ready", "ready_reason", "ready_since", "phase", "taints"})
+KEPT = frozenset(
+    {
+        "uid",
+        "revision",
+        "generation",
+        "created_at",
+        "owner",
+        "deletion_at",
+        "status",
+        "deployment_revision",
+        "kind",
+        "node",
+        "ready",
+        "ready_reason",
+        "ready_since",
+        "phase",
+        "taints",
+    }
+)
 """Fields that an apply leaves as they are."""
 
 
@@ -321,5 +339,3 @@ class ObjectDeleted(Event):
     def describe(self) -> str:
         """deployment/web is deleted."""
         return f"{self.object} is deleted"
-
-

@@ -58,7 +58,7 @@ class ZoneFails(ZoneEvent):
         return written[0].with_(machines=machines), written[1]
 
     def describe(self) -> str:
-        """zone a goes down."""
+        """Zone a goes down."""
         return f"zone {self.zone} goes down"
 
 
@@ -84,7 +84,7 @@ class ZoneRecovers(ZoneEvent):
         return written
 
     def describe(self) -> str:
-        """zone a comes back."""
+        """Zone a comes back."""
         return f"zone {self.zone} comes back"
 
 
@@ -125,6 +125,6 @@ class ControlPlaneCut(Event):
         return written
 
     def describe(self) -> str:
-        """all kubelets are cut off from the API server."""
+        """All kubelets are cut off from the API server."""
         whose = "all kubelets" if self.zone == "all" else f"the kubelets of zone {self.zone}"
         return f"{whose} are cut off from the API server"

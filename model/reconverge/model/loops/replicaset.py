@@ -79,9 +79,7 @@ class ReplicaSetController(ControlLoop[Expectations]):
             expected = Expectation(expected.creations - 1, expected.deletions, expected.deadline)
         gone = change.after is None or change.after.deletion_at is not None
         if gone and change.object.uid in expected.deletions:
-            expected = Expectation(
-                expected.creations, expected.deletions - {change.object.uid}, expected.deadline
-            )
+            expected = Expectation(expected.creations, expected.deletions - {change.object.uid}, expected.deadline)
         return memory.set(key, expected)
 
     def failed(self, memory: Expectations, action: Action, error: ApiError) -> Expectations:
@@ -125,20 +123,30 @@ class ReplicaSetController(ControlLoop[Expectations]):
         released = [pod for pod in owned if releasable(pod, rs.selector)]
         adopted = [] if rs.terminating else adoptable(reading.store, rs.namespace, rs.selector)
         actions = [
-            Patch("Pod", pod.key, pod.uid, (("owner", None),), "its labels no longer match the selector",
-                  f"releases {pod.reference}")
+            Patch(
+                "Pod",
+                pod.key,
+                pod.uid,
+                (("owner", None),),
+                "its labels no longer match the selector",
+                f"releases {pod.reference}",
+            )
             for pod in released
         ] + [
-            Patch("Pod", pod.key, pod.uid, (("owner", rs.owner_reference()),), "its labels match the selector",
-                  f"adopts {pod.reference}")
+            Patch(
+                "Pod",
+                pod.key,
+                pod.uid,
+                (("owner", rs.owner_reference()),),
+                "its labels match the selector",
+                f"adopts {pod.reference}",
+            )
             for pod in adopted
         ]
         kept = [pod for pod in owned if pod not in released] if released else owned
         return kept + adopted, tuple(actions)
 
-    def manage(
-        self, reading: Reading, rs: ReplicaSet, active: list[Pod]
-    ) -> list[tuple[str, tuple[Action, ...]]]:
+    def manage(self, reading: Reading, rs: ReplicaSet, active: list[Pod]) -> list[tuple[str, tuple[Action, ...]]]:
         """The alternatives of (choice, creations or deletions) that bring the active pods to spec.replicas."""
         difference = len(active) - rs.replicas
         if difference < 0:
@@ -148,8 +156,7 @@ class ReplicaSetController(ControlLoop[Expectations]):
         return [("", ())]
 
     def creations(self, reading: Reading, rs: ReplicaSet, count: int) -> tuple[Action, ...]:
-        """New pods. The real controller sends them in batches of 1, 2, 4 ... and stops at the first error, as a
-        pass here does."""
+        """New pods. The real controller, too, stops at the first error: it sends batches of 1, 2, 4 ... pods."""
         count = min(count, reading.rules.burst_replicas)
         have = rs.replicas - count
         return tuple(
@@ -178,9 +185,7 @@ class ReplicaSetController(ControlLoop[Expectations]):
             for choice, victims in ranked_victims(reading, rs, active, min(count, reading.rules.burst_replicas))
         ]
 
-    def expecting(
-        self, reading: Reading, memory: Expectations, key: str, actions: tuple[Action, ...]
-    ) -> Expectations:
+    def expecting(self, reading: Reading, memory: Expectations, key: str, actions: tuple[Action, ...]) -> Expectations:
         """Expectations set before the writes are sent."""
         if not actions:
             return memory
@@ -189,9 +194,7 @@ class ReplicaSetController(ControlLoop[Expectations]):
         deadline = reading.now + reading.rules.expectations_timeout
         return memory.set(key, Expectation(creations, deletions, deadline))
 
-    def status(
-        self, reading: Reading, rs: ReplicaSet, active: list[Pod], owned: list[Pod]
-    ) -> ReplicaSetStatus:
+    def status(self, reading: Reading, rs: ReplicaSet, active: list[Pod], owned: list[Pod]) -> ReplicaSetStatus:
         """Counts over the pods as they were before this pass's writes."""
         template = set(rs.template.labels)
         return ReplicaSetStatus(
@@ -243,5 +246,3 @@ def _alike(before: Pod, after: Pod) -> bool:
         and before.labels == after.labels
         and before.owner == after.owner
     )
-
-

@@ -91,7 +91,11 @@ class Register(Action):
             return cluster, ()
         not_ready = Taint(NOT_READY, NO_SCHEDULE)
         new = self.node.with_(
-            uid=0, created_at=cluster.now, ready="False", ready_reason="KubeletNotReady", unschedulable=False,
+            uid=0,
+            created_at=cluster.now,
+            ready="False",
+            ready_reason="KubeletNotReady",
+            unschedulable=False,
             taints=(*(each for each in self.node.taints if each.key != NOT_READY), not_ready),
         )
         store, change = cluster.store.put(new)

@@ -54,7 +54,10 @@ def _wrong_node(node: Node, pod: Pod) -> Rejection | None:
     selected = all(labels.get(key) == value for key, value in pod.spec.node_selector)
     if selected and (required is None or any(term.matches(node.labels, node.name) for term in required)):
         return None
-    return "NodeAffinity", "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"
+    return (
+        "NodeAffinity",
+        "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
+    )
 
 
 def _port_taken(machine: Machine, pod: Pod) -> Rejection | None:

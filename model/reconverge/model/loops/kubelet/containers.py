@@ -67,5 +67,3 @@ def exited(local: LocalPod, code: int, timings: KubeletTimings, now: Seconds) ->
     ran = now - local.since
     backoff = 0 if ran > timings.crash_backoff_reset else local.backoff
     return local.with_(state="exited", since=now, exit_code=code, backoff=backoff, ready=False)
-
-

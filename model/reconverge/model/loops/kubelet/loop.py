@@ -59,10 +59,8 @@ class Kubelet(ControlLoop[None]):
         if pod.node is None or reading.machines is None:
             return ()
         before: Pod | None = change.before
-        if before is not None and change.after is not None and before.node == pod.node:
-            # Of later changes a kubelet cares for a deletion, and for a status that is not its own.
-            if before.deletion_at == pod.deletion_at and before.ready == pod.ready and before.phase == pod.phase:
-                return ()
+        if before is not None and change.after is not None and _same_for_kubelet(before, pod):
+            return ()
         machine = reading.machines.get(pod.node)
         return () if machine is None or not machine.connected else (pod_key(pod.node, pod.key),)
 
@@ -121,8 +119,16 @@ class Kubelet(ControlLoop[None]):
         actions: list[Action] = []
         lease = reading.store.lease(machine.name)
         if lease is not None and lease.renewed_at is not None:
-            actions.append(Patch("Lease", lease.key, lease.uid, (("renewed_at", None),), "heartbeats again",
-                                 f"renews the lease of node/{machine.name}"))
+            actions.append(
+                Patch(
+                    "Lease",
+                    lease.key,
+                    lease.uid,
+                    (("renewed_at", None),),
+                    "heartbeats again",
+                    f"renews the lease of node/{machine.name}",
+                )
+            )
         if node.ready != "True":
             due = node.created_at + reading.rules.kubelet.node_ready
             if node.ready_reason == "KubeletNotReady" and reading.now < due:
@@ -193,9 +199,7 @@ class Kubelet(ControlLoop[None]):
         fields = (("phase", "Failed"), ("reason", reason), ("message", message), ("ready", False))
         return Patch("Pod", pod.key, pod.uid, fields, message, f"rejects {pod.reference} ({reason})")
 
-    def _start(
-        self, reading: Reading, machine: Machine, pod: Pod | None, local: LocalPod
-    ) -> tuple[Action, ...]:
+    def _start(self, reading: Reading, machine: Machine, pod: Pod | None, local: LocalPod) -> tuple[Action, ...]:
         started = local.with_(state="running", since=reading.now)
         started = started.with_(ready=self.probe(reading, started))
         return (Locally(machine.name, started, "starts"), *self._status(reading, machine, pod, started))
@@ -237,8 +241,9 @@ class Kubelet(ControlLoop[None]):
         node = reading.store.node(machine.name)
         refused = self.rejected(machine, node, pod) if node is not None else None
         if refused is not None:
-            return Plan(None, (*self._let_go(machine, local, refused[1]),
-                               *self._from(machine, (self._reject(pod, refused),))))
+            return Plan(
+                None, (*self._let_go(machine, local, refused[1]), *self._from(machine, (self._reject(pod, refused),)))
+            )
         return self._run_checked(reading, machine, pod, local.with_(checked=True))
 
     def _run_checked(self, reading: Reading, machine: Machine, pod: Pod, local: LocalPod) -> Plan[None]:
@@ -307,9 +312,7 @@ class Kubelet(ControlLoop[None]):
         wanted = max(local.spec.behaviour.stops_after, reading.rules.kubelet.stop)
         return min(wanted, pod.grace if pod.grace is not None else wanted)
 
-    def _status(
-        self, reading: Reading, machine: Machine, pod: Pod | None, local: LocalPod
-    ) -> tuple[Action, ...]:
+    def _status(self, reading: Reading, machine: Machine, pod: Pod | None, local: LocalPod) -> tuple[Action, ...]:
         """The write that brings the API's status to what the machine knows; none while it is cut off or equal."""
         if pod is None or pod.terminal:
             return ()
@@ -330,7 +333,7 @@ class Kubelet(ControlLoop[None]):
 
     def failed(self, memory: None, action: Action, error: ApiError) -> None:
         """A kubelet that is cut off is woken again when it is back."""
-        return None
+        return
 
     def marks(self, memory: None, reading: Reading) -> Iterable[tuple[str, str, object]]:
         """What machines hold is part of the state by itself."""
@@ -346,3 +349,11 @@ def _happened_to(before: LocalPod, after: LocalPod) -> bool:
     )
 
 
+def _same_for_kubelet(before: Pod, after: Pod) -> bool:
+    """Whether a change of a pod is none that a kubelet acts on: a binding, a deletion, a status not its own."""
+    return (
+        before.node == after.node
+        and before.deletion_at == after.deletion_at
+        and before.ready == after.ready
+        and before.phase == after.phase
+    )

@@ -49,7 +49,7 @@ def fit_error(nodes: int, failures: Iterable[Failure]) -> str:
 
 def unschedulable_message(rules: Rules, fit: str, preemption: str) -> str:
     """The whole message: the failed fit, then what preemption says, empty if it has found a node or is off."""
-    if rules.scheduler_message == "plain" or not preemption:
+    if not preemption:
         return fit
     claims = f"{NO_CLAIMS}, " if mentions_claims(rules) else ""
     return f"{fit} {claims}preemption: {preemption}"
