@@ -183,8 +183,10 @@ class ControlPlane:
             after, changes = action.apply(cluster)
         except ApiError as error:
             memory = self.by_name[move.loop].failed(state.memory, action, error)
-            # With an old view the same pass would fail the same way; what it missed wakes the key when it comes.
-            again = flight.key not in state.serving and not state.stalled
+            # With an old view and nothing learnt from the refusal the same pass would fail the same way; what it
+            # missed wakes the key when it comes.
+            learnt = not state.stalled or memory is not state.memory
+            again = learnt and flight.key not in state.serving
             queue = {**state.queue, flight.key: None} if again else state.queue
             failed = state.with_(memory=memory, queue=queue, in_flight=None)
             return Written(self._with_loop(cluster, move.loop, failed), action, (), error)
