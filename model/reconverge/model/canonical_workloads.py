@@ -1,4 +1,4 @@
-"""The canonical form of StatefulSets, DaemonSets, Jobs, and of what names and uids of theirs pods carry.
+"""The canonical form of StatefulSets, DaemonSets, Jobs, and of what their pods carry of names and uids.
 
 Names of revisions carry hashes, so revisions are named by their place among their workload's. A pod that may run on
 one named node only, as every pod of a DaemonSet, belongs to that node: the name in it says nothing more.

@@ -8,6 +8,7 @@ from reconverge.model.admission import admit_pod
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane
 from reconverge.model.loops.cloud_node import CloudNodeController
+from reconverge.model.loops.daemonset import DaemonSetController
 from reconverge.model.loops.deployment import DeploymentController
 from reconverge.model.loops.disruption import DisruptionController
 from reconverge.model.loops.drain import DrainLoop
@@ -38,6 +39,7 @@ def standard_control_plane() -> ControlPlane:
             DeploymentController(),
             ReplicaSetController(),
             StatefulSetController(),
+            DaemonSetController(),
             EndpointsController(),
             DisruptionController(),
             Scheduler(),
