@@ -147,6 +147,14 @@ CASES: list[Case] = [
         "trace": [],
     },
     {
+        "wrong": TakesFromOthers,
+        "caught": "no-livelock",
+        "objects": [replica_set("blue", 1), replica_set("green", 1)],
+        "nodes": "1x4cpu,16Gi",
+        "start": "empty",
+        "trace": [],
+    },
+    {
         "wrong": DeletesOthers,
         "caught": "one-controller",
         "objects": [replica_set("blue", 1), replica_set("green", 1)],

@@ -44,7 +44,8 @@ class RestDetector:
             return self._compare(taken.after) if self._waits > WAITS_BEFORE_LOOKING else None
         if isinstance(taken.move, Read) and self._since_wait > self._patience:
             loop = self._plane.names.index(taken.move.loop)
-            new_round = loop < self._loop
+            # A loop that undoes its own work has turn after turn, and no other comes in between.
+            new_round = loop < self._loop or (loop == self._loop and not taken.before.loops[taken.move.loop].serving)
             self._loop = loop
             return self._compare(taken.before) if new_round else None
         return None
