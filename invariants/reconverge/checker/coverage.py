@@ -20,5 +20,8 @@ def never_happened(world: World, events: Counter[str], judge: Judge, most_events
         if not events.get(allowance.event):
             yield f"{allowance.event} never happened: it was possible in no state that was reached"
     for invariant in world.invariants:
-        if invariant.kind != "sometimes" and not judge.applicable[invariant.id]:
+        if invariant.kind == "sometimes":
+            if judge.applicable[invariant.id] and invariant.id not in judge.witnessed:
+                yield f"{invariant.id} was not seen once: {invariant.statement}"
+        elif not judge.applicable[invariant.id]:
             yield f"{invariant.id} was never applicable"

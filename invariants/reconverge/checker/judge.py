@@ -35,6 +35,9 @@ class Judge:
         self.always = tuple(each for each in self.invariants if each.kind == "always")
         self.stepwise = tuple(each for each in self.invariants if each.kind == "on_step")
         self.final = tuple(each for each in self.invariants if each.kind == "eventually")
+        self.witnesses = tuple(each for each in self.invariants if each.kind == "sometimes")
+        self.witnessed: set[str] = set()
+        """Ids of `sometimes` invariants that an applicable quiet run has shown."""
         self.judged: Counter[str] = Counter()
         self.applicable: Counter[str] = Counter()
         self._seen: set[tuple[str, str]] = set()
@@ -85,7 +88,22 @@ class Judge:
         for invariant in self.final:
             for key in self._all(invariant, quiet.after):
                 found += self._judge(invariant, quiet, quiet.after, key)
+        for invariant in self.witnesses:
+            self._witness(invariant, quiet)
         return found
+
+    def _witness(self, invariant: Invariant, quiet: Quiet) -> None:
+        """Notes a `sometimes` invariant as shown if a quiet run to which it applies breaks it for no object."""
+        if invariant.id in self.witnessed:
+            return
+        before = self.applicable[invariant.id]
+        broken = [
+            found
+            for key in self._all(invariant, quiet.after)
+            for found in self._judge(invariant, quiet, quiet.after, key)
+        ]
+        if not broken and self.applicable[invariant.id] > before:
+            self.witnessed.add(invariant.id)
 
     def _touched(
         self,
@@ -131,4 +149,13 @@ class Judge:
         if (invariant.id, key) not in self._seen:
             self._seen.add((invariant.id, key))
             self.subjects[invariant.id, subject.reference if subject is not None else ""] = None
-        return [Found(invariant, violation) for violation in invariant.judge(on, subject)]
+        return [
+            Found(invariant, violation)
+            for violation in invariant.judge(on, subject)
+            if invariant.for_each or self._in_scope(invariant.id, violation.object)
+        ]
+
+    def _in_scope(self, id_: str, object_: str) -> bool:
+        """Whether a violation that an invariant of the whole cluster reports is of an object that is asked for."""
+        scope = self.scopes.get(id_)
+        return scope is None or object_ in scope

@@ -140,6 +140,8 @@ class Player:
         self.plays: tuple[Play, ...] = ()
         self.found: list[tuple[int, Found]] = []
         self.rested: Rested | None = None
+        self.quiet = False
+        """Whether the last stretch was a quiet run to its end."""
         self._struck = world.start
 
     @property
@@ -178,6 +180,7 @@ class Player:
         """Runs the stretch that follows; the last one is the quiet run."""
         if self.done:
             return
+        self.quiet = last
         self.rested = (quiet_run if last else settle)(self.world.plane, self.cluster, course, self._watch)
         self.cluster = self.rested.cluster
         if self.observer.rested is not None and not self.done:
@@ -247,7 +250,8 @@ def run(
         player.settle(_course(play, following, player.cluster), last=following is None)
         if player.done:
             break
-    if not player.plays:
+    if not player.quiet and not player.done:
+        # The last event that could happen was followed by a stretch cut short for another that could not.
         player.settle(Course(), last=True)
     player.judge_end()
     return player.result()

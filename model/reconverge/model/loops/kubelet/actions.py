@@ -12,7 +12,7 @@ from reconverge.model.cluster import Cluster
 from reconverge.model.errors import NotFound, Unreachable
 from reconverge.model.loop import MACHINES
 from reconverge.model.machines import LocalPod, Machine
-from reconverge.model.objects import Node
+from reconverge.model.objects import Lease, Node
 from reconverge.model.objects.node import NO_SCHEDULE, NOT_READY, Taint
 from reconverge.model.store import Change
 
@@ -99,7 +99,10 @@ class Register(Action):
             taints=(*(each for each in self.node.taints if each.key != NOT_READY), not_ready),
         )
         store, change = cluster.store.put(new)
-        return cluster.with_(store=store), (change,)
+        if store.lease(new.name) is not None:
+            return cluster.with_(store=store), (change,)
+        store, lease = store.put(Lease(name=new.name))
+        return cluster.with_(store=store), (change, lease)
 
     def describe(self) -> str:
         """Names the node."""
