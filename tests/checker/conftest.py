@@ -61,9 +61,3 @@ class Build:
 def build() -> type[Build]:
     """The builder of small scenarios."""
     return Build
-
-
-@pytest.fixture(scope="class")
-def builder() -> type[Build]:
-    """The same, for fixtures that are made once for a class."""
-    return Build
