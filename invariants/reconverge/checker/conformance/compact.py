@@ -95,7 +95,9 @@ def _revision(name: str, names: Names) -> str | None:
     return names.of_model(REVISION, name) if names.known(REVISION, name) else Revision(name)
 
 
-def with_revisions(fields: Mapping[str, Any], recorded: Mapping[str, Any], names: Names) -> tuple[Compact, Names | None]:
+def with_revisions(
+    fields: Mapping[str, Any], recorded: Mapping[str, Any], names: Names
+) -> tuple[Compact, Names | None]:
     """The fields with revisions under their recorded names, and the names; None if that pairs one name with two."""
     translated = dict(fields)
     for field, value in fields.items():

@@ -15,6 +15,7 @@ from reconverge.checker.conformance.passes import may_write
 from reconverge.checker.conformance.recording import Observed
 from reconverge.checker.conformance.run import (
     SEVERAL_WORKERS,
+    Amend,
     Begin,
     Flight,
     Make,
@@ -22,16 +23,20 @@ from reconverge.checker.conformance.run import (
     Mover,
     Point,
     Trail,
-    next_actions,
+    orders,
     viewed,
 )
-from reconverge.model.action import Action, Bind
+from reconverge.model.action import Action, Bind, Create, Patch
 from reconverge.model.control_plane import Read
 from reconverge.model.loop import Plan
+from reconverge.model.loops.scheduler.plugins.node_affinity import named_nodes
+from reconverge.model.objects import Pod
 
 SCHEDULER = "scheduler"
-FORGETFUL = ("deployment", "disruption", "endpoints")
+FORGETFUL = ("deployment", "statefulset", "disruption", "endpoints")
 """Loops without memory, whose watches may be behind each other."""
+LOOKS_AGAIN = ("daemonset",)
+"""Loops that list their pods again before they report, so that the status may be of any moment since the pass began."""
 MOST_BEHIND = 24
 """Moves of the run by which a watch may be behind."""
 
@@ -84,6 +89,26 @@ class Explainer:
                 after = self.mover.moves(trail, writes)
                 if after is not None:
                     yield after
+            if flight.loop in LOOKS_AGAIN and isinstance(flight.actions[0], Patch):
+                yield from self._looked_again(trail, flight, observed)
+
+    def _looked_again(self, trail: Trail, flight: Flight, observed: Observed) -> Iterator[Trail]:
+        """The flight's status write with the status of a later look than the one with which the pass began."""
+        point, loop = trail[-1].point, self.mover.plane.by_name[flight.loop]
+        before = flight.actions[0]
+        for entry in reversed(trail):
+            if entry.point.flight(flight.number) is None:
+                return
+            reading = self.mover.plane.reading(loop, entry.point.cluster)
+            for plan in loop.sync(reading, loop.start(), flight.key):
+                for after in plan.actions:
+                    if not _same_write(before, after):
+                        continue
+                    for found, names in self._fitting(point, (after,), observed):
+                        moves = (Amend(flight.number, before, after), *writes_of(flight.number, found, names))
+                        taken = self.mover.moves(trail, moves)
+                        if taken is not None:
+                            yield taken
 
     def _next_writes(self, point: Point, flight: Flight, observed: Observed) -> Iterator[tuple[Make, ...]]:
         for found, names in self._fitting(point, flight.actions, observed):
@@ -93,12 +118,20 @@ class Explainer:
         self, point: Point, actions: tuple[Action, ...], observed: Observed
     ) -> Iterator[tuple[Visible, Names]]:
         """The writes, of some that may be next, that are the observed change."""
-        for action in next_actions(actions):
-            rest = [each for each in actions if each is not action]
-            found = first_visible(point.cluster, (action, *rest), point.names)
+        for order in orders(actions):
+            found = first_visible(point.cluster, order, point.names)
             names = None if found is None else matched(found.seen, observed, point.names)
-            if found is not None and names is not None:
+            if found is not None and names is not None and self._may_become(found.action, observed):
                 yield found, names
+
+    def _may_become(self, action: Action, observed: Observed) -> bool:
+        """Whether a pod that may run on one node only is bound to that node later, if it is bound at all."""
+        if not isinstance(action, Create) or not isinstance(action.object, Pod):
+            return True
+        allowed = named_nodes(action.object.spec)
+        later = (each for each in self.history[observed.index + 1 :] if each.name == observed.name)
+        bound = next((each.fields["node"] for each in later if each.kind == "Pod" and each.fields.get("node")), None)
+        return allowed is None or bound is None or bound in allowed
 
     # Passes that begin ---------------------------------------------------------------------------------------
 
@@ -159,7 +192,7 @@ class Explainer:
         tried: list[tuple[Action, ...]] = []
         for kind in sorted(self.mover.plane.by_name[loop].watches):
             last = now.cluster.store.table(kind)
-            for entry in trail[-2 : -MOST_BEHIND : -1]:
+            for entry in trail[-2:-MOST_BEHIND:-1]:
                 table = entry.point.cluster.store.table(kind)
                 if table is last:
                     continue
@@ -185,9 +218,7 @@ class Explainer:
             moves.extend(Make(flight.number, action) for action in flight.actions)
         return tuple(moves)
 
-    def _matching(
-        self, point: Point, loop: str, key: str, observed: Observed
-    ) -> list[tuple[int, Plan[object]]]:
+    def _matching(self, point: Point, loop: str, key: str, observed: Observed) -> list[tuple[int, Plan[object]]]:
         plans = self.plans(point, loop, key)
         if loop == SCHEDULER and observed.fields.get("node") is not None and len(plans) > 1:
             node = observed.fields["node"]
@@ -256,6 +287,14 @@ class Explainer:
 
 def _binds(plan: Plan[object], node: str) -> bool:
     return any(isinstance(action, Bind) and action.node == node for action in plan.actions)
+
+
+def _same_write(before: Action, after: Action) -> bool:
+    """Whether two patches set the same fields of the same object."""
+    if not isinstance(before, Patch) or not isinstance(after, Patch):
+        return False
+    fields = [name for name, _ in before.fields], [name for name, _ in after.fields]
+    return (before.kind, before.key) == (after.kind, after.key) and fields[0] == fields[1]
 
 
 def writes_of(number: int, found: Visible, names: Names) -> tuple[Make, ...]:

@@ -43,6 +43,4 @@ def final_differences(recording: Recording, point: Point) -> tuple[str, ...]:
 def objects_of(point: Point, kind: str) -> dict[str, Compact]:
     """The compact fields of all objects of a kind, by recorded name."""
     cluster: Cluster = point.cluster
-    return {
-        point.names.of_model(kind, each.name): compact(each, point.names) for each in cluster.store.all(kind)
-    }
+    return {point.names.of_model(kind, each.name): compact(each, point.names) for each in cluster.store.all(kind)}

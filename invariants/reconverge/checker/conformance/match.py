@@ -19,8 +19,17 @@ def named(each: Seen, observed: Observed, names: Names) -> Names | None:
     if each.event != observed.event or each.kind != observed.kind:
         return None
     if each.event == "ADDED":
+        if not _generated(each) and each.name != observed.name:
+            return None
         return names.bound(each.kind, each.name, observed.name)
     return names if names.of_model(each.kind, each.name) == observed.name else None
+
+
+def _generated(each: Seen) -> bool:
+    """Whether the object's name has a part that is random in a real cluster, so that recordings replace it."""
+    if each.kind == "Pod":
+        return str(each.fields.get("owner") or "").partition("/")[0] in ("ReplicaSet", "DaemonSet", "Job")
+    return each.kind in ("ReplicaSet", "EndpointSlice")
 
 
 def matched(each: Seen, observed: Observed, names: Names) -> Names | None:
@@ -59,9 +68,7 @@ def first_visible(cluster: Cluster, actions: Iterable[Action], names: Names) -> 
     return None
 
 
-def foreseen(
-    cluster: Cluster, actions: Sequence[Action], names: Names, coming: Sequence[Observed]
-) -> int:
+def foreseen(cluster: Cluster, actions: Sequence[Action], names: Names, coming: Sequence[Observed]) -> int:
     """How many of some later writes are at odds with what is observed next of the same objects.
 
     Only the fields that a write changes are compared; others may change before it is made.

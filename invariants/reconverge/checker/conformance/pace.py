@@ -124,7 +124,9 @@ class Pacer:
                 trail = self.settle_silent(trail, everything=True)
                 due = self.mover.plane.next_deadline(trail[-1].point.cluster)
                 target = until if due is None or due > until else max(due, now)
-            after = self.mover.moves(trail, (Pass(target),)) if target > now or (due is not None and due <= now) else trail
+            after = (
+                self.mover.moves(trail, (Pass(target),)) if target > now or (due is not None and due <= now) else trail
+            )
             assert after is not None
             trail = self.settle_silent(after, everything=False)
             if target >= until and not self._due(trail, until):

@@ -14,11 +14,13 @@ from attrs import frozen
 
 from reconverge.checker.conformance.compact import Seen, seen
 from reconverge.checker.conformance.names import Names
-from reconverge.model.action import Action, Create, DeletePod
+from reconverge.model.action import Action, Create, DeletePod, MarkDisrupted
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane, Read, Write
 from reconverge.model.errors import ApiError
 from reconverge.model.loop import InFlight
+from reconverge.model.loops.node_lifecycle.writes import MarkPodNotReady
+from reconverge.model.loops.pod_gc import FailOrphan
 from reconverge.model.objects import Pod
 from reconverge.model.store import Change
 from reconverge.model.table import Table
@@ -88,6 +90,15 @@ class Make:
 
 
 @frozen
+class Amend:
+    """A write of a flight is replaced by what the pass makes of a later look."""
+
+    number: int
+    before: Action
+    after: Action
+
+
+@frozen
 class Pass:
     """Time passes."""
 
@@ -111,7 +122,7 @@ class Happen:
     what: Callable[[Cluster, Names], tuple[Cluster, tuple[Change, ...]]]
 
 
-Move = Begin | Make | Pass | Ask | Happen
+Move = Begin | Make | Amend | Pass | Ask | Happen
 
 
 @frozen
@@ -140,6 +151,8 @@ class Mover:
                 return self._begin(point, move)
             case Make():
                 return self._make(point, move)
+            case Amend():
+                return self._amend(point, move)
             case Pass():
                 return Entry(move, point.with_(cluster=self.plane.wait(point.cluster, move.until)))
             case Ask():
@@ -175,6 +188,14 @@ class Mover:
             return Entry(move, point.with_(cluster=cluster))
         flight = Flight(move.number, move.loop, move.key, plan.actions)
         return Entry(move, point.with_(cluster=cluster, flights=(*point.flights, flight)))
+
+    def _amend(self, point: Point, move: Amend) -> Entry | None:
+        flight = point.flight(move.number)
+        if flight is None or move.before not in flight.actions:
+            return None
+        actions = tuple(move.after if each == move.before else each for each in flight.actions)
+        changed = flight.with_(actions=actions)
+        return Entry(move, point.with_(flights=tuple(changed if each is flight else each for each in point.flights)))
 
     def _make(self, point: Point, move: Make) -> Entry | None:
         flight = point.flight(move.number)
@@ -240,22 +261,32 @@ def viewed(cluster: Cluster, loop: str, view: tuple[tuple[str, Table], ...]) -> 
     return cluster.with_(loops={**cluster.loops, loop: cluster.loops[loop].with_(stalled=dict(view))})
 
 
-def next_actions(actions: tuple[Action, ...]) -> list[Action]:
-    """The writes of a flight that may be next: the first, or any of a batch that is sent in parallel.
+def orders(actions: tuple[Action, ...]) -> list[tuple[Action, ...]]:
+    """The writes of a flight in every order that puts another one of its first batch first.
 
-    Creations and deletions of pods by one pass are sent at once upstream; the order in which they arrive is open.
+    Pods are created, deleted and marked by one pass in parallel, or in the order of a list that has none; what is done
+    to one pod is done in order.
     """
-    first = actions[0]
-    if not _in_parallel(first):
-        return [first]
-    batch = []
-    for action in actions:
-        if type(action) is not type(first) or not _in_parallel(action):
+    start = next((place for place, action in enumerate(actions) if _about(action) is not None), len(actions))
+    batch: dict[object, Action] = {}
+    for action in actions[start:]:
+        about = _about(action)
+        if about is None:
             break
-        batch.append(action)
-    # Creations of equal pods cannot be told apart.
-    return batch if isinstance(first, DeletePod) else batch[:1]
+        batch.setdefault(about, action)
+    found = []
+    for first in batch.values():
+        others = tuple(action for action in actions[start:] if action is not first)
+        found.append((*actions[:start], first, *others))
+    return found or [actions]
 
 
-def _in_parallel(action: Action) -> bool:
-    return isinstance(action, DeletePod) or (isinstance(action, Create) and isinstance(action.object, Pod))
+def _about(action: Action) -> object | None:
+    """The pod that an action is about, if its place among those about other pods is open. Equal new pods are one."""
+    if isinstance(action, Create) and isinstance(action.object, Pod):
+        return (action.object.name, action.object.spec)
+    return action.key if isinstance(action, PER_POD) else None
+
+
+PER_POD = (DeletePod, MarkDisrupted, MarkPodNotReady, FailOrphan)
+"""Writes about one pod each."""
