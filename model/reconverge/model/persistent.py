@@ -18,6 +18,8 @@ K = TypeVar("K", str, int)
 V = TypeVar("V")
 D = TypeVar("D")
 
+_MOST_ALONE = 192
+"""Size up to which there is one bucket: copying it costs less than finding one of several."""
 _MOST_PER_BUCKET = 48
 """Average bucket size above which the number of buckets is multiplied by four."""
 
@@ -37,7 +39,7 @@ class Map(Mapping[K, V], Generic[K, V]):
     def __init__(self, entries: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> None:
         plain = dict(entries)
         count = 1
-        while len(plain) > _MOST_PER_BUCKET * count:
+        while len(plain) > _MOST_ALONE and len(plain) > _MOST_PER_BUCKET * count:
             count *= 4
         self._buckets = _distribute(plain.items(), count) if count > 1 else (plain,)
         self._size = len(plain)
@@ -94,8 +96,8 @@ class Map(Mapping[K, V], Generic[K, V]):
         bucket = old | entry
         size = self._size + len(bucket) - len(old)
         if count == 1:
-            if size > _MOST_PER_BUCKET:
-                return self._of(_distribute(bucket.items(), 4), size)
+            if size > _MOST_ALONE:
+                return self._of(_distribute(bucket.items(), 16), size)
             return self._of((bucket,), size)
         buckets = self._buckets[:index] + (bucket,) + self._buckets[index + 1 :]  # noqa: RUF005 - half the time
         # Buckets grow to about the square root of the size, so that copying one and copying the tuple stay alike.
