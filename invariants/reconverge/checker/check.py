@@ -84,6 +84,7 @@ class Explored:
     events: Counter[str]
     actions: Counter[str]
     kinds: Kinds
+    edges: tuple[tuple[int, int, str], ...]
     not_covered: tuple[str, ...]
     conclusive: bool
     """Whether what was not violated held within the bounds that are claimed."""
@@ -96,6 +97,7 @@ def _of_walks(scenario: Scenario, walks: Walks) -> Explored:
     )
     return Explored(
         walks.counterexamples, walks.judge, exploration, walks.events, walks.actions, walks.kinds,
+        (),
         ("random walks prove nothing about the sequences that they did not take: --exhaustive",), False,
     )  # fmt: skip
 
@@ -113,6 +115,7 @@ def _exhaustive(scenario: Scenario, world: World, mode: Mode, budget: int | None
     )  # fmt: skip
     return Explored(
         search.counterexamples, search.judge, exploration, search.events, search.actions, search.kinds,
+        tuple(search.edges),
         tuple(_not_covered(search, bounds, budget)), claimed,
     )  # fmt: skip
 
@@ -202,6 +205,7 @@ class _Conclusion:
             warnings=(*self.scenario.warnings, *_warnings(self.scenario)),
             not_covered=explored.not_covered,
             expectation=self._expectation(listed),
+            edges=explored.edges,
             input=self.scenario.loaded,
         )
 

@@ -107,6 +107,9 @@ class Result:
     not_covered: tuple[str, ...] = ()
     """Plain sentences: what was not explored and which option covers it."""
     expectation: Expectation | None = None
+    edges: tuple[tuple[int, int, str], ...] = ()
+    """(state, state, event) between settled states, numbered in order of discovery; only of small exhaustive searches,
+    and only for the default schedule."""
     input: Any = None
     """What was read, as the loader accounts for it; None for scenarios built in Python."""
 

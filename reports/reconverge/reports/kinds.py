@@ -19,6 +19,12 @@ class Job:
     version: str
 
 
+def _dot(job: Job) -> str:
+    from reconverge.reports.dot import dot_text
+
+    return dot_text(job.results)
+
+
 def _html(job: Job) -> str:
     from reconverge.reports.html import html_page
 
@@ -62,6 +68,7 @@ def _text(job: Job) -> str:
 
 
 KINDS: dict[str, Callable[[Job], str]] = {
+    "dot": _dot,
     "html": _html,
     "itf": _itf,
     "json": _json,
