@@ -15,7 +15,7 @@ from reconverge.model.admission import admit_pod
 from reconverge.model.cluster import Cluster
 from reconverge.model.errors import AlreadyExists, Conflict, NotFound
 from reconverge.model.objects import ApiObject, Pod
-from reconverge.model.store import Change
+from reconverge.model.store import Change, Store
 from reconverge.model.value import Seconds, Value
 
 Written = tuple[Cluster, tuple[Change, ...]]
@@ -77,7 +77,7 @@ class Update(Action):
         current = _current(cluster, self.before.kind, self.before.key, self.before.uid)
         if current.revision != self.before.revision:
             raise Conflict(f"{self.before.reference} has been modified since it was read")
-        store, change = cluster.store.put(self.after)
+        store, change = stored(cluster.store, self.after)
         return cluster.with_(store=store), (change,)
 
     def describe(self) -> str:
@@ -102,7 +102,7 @@ class Patch(Action):
         after = current.with_(**dict(self.fields))
         if after == current:
             return cluster, ()
-        store, change = cluster.store.put(after)
+        store, change = stored(cluster.store, after)
         return cluster.with_(store=store), (change,)
 
     def describe(self) -> str:
@@ -158,9 +158,11 @@ class DeletePod(Action):
             store, change = cluster.store.remove("Pod", self.key)
             return cluster.with_(store=store), (change,)
         deadline = cluster.now + grace
-        if pod.deletion_at is not None and pod.deletion_at <= deadline:
+        if pod.deletion_at is not None:
             # A later DELETE can only shorten the grace period.
-            return cluster, ()
+            if grace >= pod.grace if pod.grace is not None else pod.deletion_at <= deadline:
+                return cluster, ()
+            deadline = min(deadline, pod.deletion_at)
         after = pod.with_(
             deletion_at=deadline, grace=grace, disruption_target=self.disruption_target or pod.disruption_target
         )
@@ -229,6 +231,21 @@ class Bind(Action):
     def describe(self) -> str:
         """Names pod and node."""
         return f"binds pod/{self.key.removeprefix('default/')} to {self.node}"
+
+
+def stored(store: Store, after: ApiObject) -> tuple[Store, Change]:
+    """An update. A pod whose deletion waits for nothing but its finalizers is removed with the last of them.
+
+    Source: apiserver `pkg/registry/generic/registry/store.go` (ShouldDeleteDuringUpdate).
+    """
+    written, change = store.put(after)
+    before = change.before
+    if not isinstance(after, Pod) or after.finalizers or before is None or not before.finalizers:
+        return written, change
+    if after.deletion_at is None or after.grace != 0:
+        return written, change
+    written, _ = written.remove(after.kind, after.key)
+    return written, Change(after.kind, after.key, before, None)
 
 
 def _current(cluster: Cluster, kind: str, key: str, uid: int) -> Any:

@@ -14,6 +14,7 @@ from reconverge.model.loops.disruption import DisruptionController
 from reconverge.model.loops.drain import DrainLoop
 from reconverge.model.loops.endpoints import EndpointsController
 from reconverge.model.loops.garbage_collector import GarbageCollector
+from reconverge.model.loops.job import JobController
 from reconverge.model.loops.kubelet import Kubelet
 from reconverge.model.loops.node_lifecycle import NodeLifecycleController
 from reconverge.model.loops.pod_gc import PodGarbageCollector
@@ -40,6 +41,7 @@ def standard_control_plane() -> ControlPlane:
             ReplicaSetController(),
             StatefulSetController(),
             DaemonSetController(),
+            JobController(),
             EndpointsController(),
             DisruptionController(),
             Scheduler(),
@@ -74,8 +76,13 @@ def _machine_of(store: Store, node: Node) -> Machine:
     lost = node.ready == "Unknown"
     taints = tuple(taint for taint in node.taints if not taint.key.startswith("node.kubernetes.io/"))
     registered = node.with_(uid=0, ready="False", ready_reason="KubeletNotReady", taints=taints)
-    pods = {pod.uid: _local(pod, lost) for pod in store.pods_on(node.name) if not pod.terminal}
+    pods = {pod.uid: _local(pod, lost) for pod in store.pods_on(node.name) if _taken_in(pod)}
     return Machine(node.name, node.zone, powered=not lost, pods=Map(pods), registers=registered)
+
+
+def _taken_in(pod: Pod) -> bool:
+    """Whether a kubelet holds a bound pod: not one that has ended, nor one whose binding it has not answered yet."""
+    return not pod.terminal and (pod.phase != "Pending" or pod.started_at is not None)
 
 
 def _local(pod: Pod, lost: bool) -> LocalPod:

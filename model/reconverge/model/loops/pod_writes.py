@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from reconverge.model.action import Create, DeletePod, Written
+from reconverge.model.action import Action, Create, DeletePod, Written, stored
 from reconverge.model.cluster import Cluster
 
 
@@ -35,3 +35,26 @@ class CreateNamed(Create):
         if cluster.store.get(self.object.kind, self.object.key) is not None:
             return cluster, ()
         return Create.apply(self, cluster)
+
+
+@frozen
+class RemoveFinalizer(Action):
+    """Takes a finalizer from a pod. Nothing happens if the pod, or the finalizer, is gone."""
+
+    key: str
+    uid: int
+    finalizer: str
+    reason: str = ""
+
+    def apply(self, cluster: Cluster) -> Written:
+        """A pod whose deletion waits for this alone goes with it."""
+        pod = cluster.store.pod(self.key)
+        if pod is None or pod.uid != self.uid or self.finalizer not in pod.finalizers:
+            return cluster, ()
+        left = tuple(each for each in pod.finalizers if each != self.finalizer)
+        store, change = stored(cluster.store, pod.with_(finalizers=left))
+        return cluster.with_(store=store), (change,)
+
+    def describe(self) -> str:
+        """Names pod and finalizer."""
+        return f"removes finalizer {self.finalizer.rpartition('/')[2]} of pod/{self.key.removeprefix('default/')}"

@@ -89,7 +89,8 @@ class DaemonSetController(ControlLoop[DaemonMemory]):
 
     def failed(self, memory: DaemonMemory, action: Action, error: ApiError) -> DaemonMemory:
         """A refused write is expected no longer."""
-        return memory.with_(expected=expectations.withdrawn(memory.expected, action))
+        expected = expectations.withdrawn(memory.expected, action)
+        return memory if expected is memory.expected else memory.with_(expected=expected)
 
     def forgotten(self, memory: DaemonMemory, key: str) -> DaemonMemory:
         """The memory without a DaemonSet that is gone."""

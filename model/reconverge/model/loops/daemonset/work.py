@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from reconverge.model.action import Action, Create, DeletePod
+from reconverge.model.action import Action, Create
 from reconverge.model.daemon_pods import daemon_spec, pinned
 from reconverge.model.labels import labels_of
 from reconverge.model.loop import Reading

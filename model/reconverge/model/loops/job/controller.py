@@ -1,0 +1,347 @@
+"""The Job controller's pass: whether the Job ends, how many pods it needs, and what is counted.
+
+Source: `pkg/controller/job/job_controller.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from reconverge.model.action import Action, Create, Delete
+from reconverge.model.errors import ApiError
+from reconverge.model.labels import labels_of
+from reconverge.model.likeness import At, pod_likeness
+from reconverge.model.loop import ControlLoop, Plan, Reading
+from reconverge.model.loops import expectations
+from reconverge.model.loops.expectations import Expectations
+from reconverge.model.loops.job.backoff import Backoff
+from reconverge.model.loops.job.pass_ import Pass
+from reconverge.model.loops.job.status import (
+    BACKOFF_LIMIT_EXCEEDED,
+    COMPLETIONS_REACHED,
+    DEADLINE_EXCEEDED,
+    FAILURE_TARGET,
+    SUCCESS_CRITERIA_MET,
+    SUSPENDED,
+    finished_since,
+    with_condition,
+)
+from reconverge.model.loops.owned_pods import claimed, woken_by_pod
+from reconverge.model.loops.pod_writes import RemoveFinalizer
+from reconverge.model.objects import Condition, Job, Pod
+from reconverge.model.objects.job import JOB_NAME, JOB_TRACKING, OLD_JOB_NAME
+from reconverge.model.persistent import EMPTY, Map
+from reconverge.model.store import Change, Store
+from reconverge.model.value import Seconds, Value
+
+MOST_PER_PASS = 500
+"""Most pods created or deleted in one pass (MaxPodCreateDeletePerSync)."""
+ORPHAN = "Pod|"
+"""Begins the key of a pod whose Job is gone."""
+_PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
+
+
+@frozen
+class JobMemory(Value):
+    """By Job: expectations, the back-off, and the uids of pods whose finalizer was removed but is still in view."""
+
+    expected: Expectations = EMPTY
+    backoffs: Map[str, Backoff] = EMPTY
+    removing: Map[str, frozenset[int]] = EMPTY
+
+
+class JobController(ControlLoop[JobMemory]):
+    """Runs pods to their end and counts them through finalizers. Keys are Jobs, and `Pod|key` for pods left over."""
+
+    name = "job"
+    watches = frozenset({"Job", "Pod"})
+    source = "pkg/controller/job/job_controller.go"
+
+    # Waking --------------------------------------------------------------------------------------------------
+
+    def start(self) -> JobMemory:
+        """Nothing expected, no back-off: failures before a restart are not waited for."""
+        return JobMemory()
+
+    def relist(self, reading: Reading) -> Iterable[str]:
+        """All Jobs, and pods with the finalizer whose Job is not there."""
+        yield from sorted(reading.store.table("Job").objects)
+        for pod in reading.store.all("Pod"):
+            if left_over(reading.store, pod):
+                yield ORPHAN + pod.key
+
+    def observe(self, memory: JobMemory, change: Change, reading: Reading) -> tuple[JobMemory, Iterable[str]]:
+        """A Job wakes itself, and with its removal its pods; a pod its owner."""
+        if change.kind == "Job":
+            if change.after is not None:
+                return memory, (change.key,)
+            pods = reading.store.pods_of(change.before.uid)
+            left = [ORPHAN + pod.key for pod in pods if JOB_TRACKING in pod.finalizers]
+            return self.forgotten(memory, change.key), (change.key, *left)
+        keys = woken_by_pod("Job", change, reading)
+        if change.after is not None and left_over(reading.store, change.after):
+            keys = (*keys, ORPHAN + change.key)
+        return self.seen(memory, change), keys
+
+    def seen(self, memory: JobMemory, change: Change) -> JobMemory:
+        """The memory after a pod change: creations, deletions and removals of finalizers that are now in view."""
+        expected = expectations.lowered(memory.expected, "Job", change)
+        removing = memory.removing
+        pod: Pod = change.object
+        if pod.owner is not None and pod.owner.kind == "Job" and removing:
+            key = f"{pod.namespace}/{pod.owner.name}"
+            if pod.uid in removing.get(key, ()) and (change.after is None or JOB_TRACKING not in pod.finalizers):
+                left = removing[key] - {pod.uid}
+                removing = removing.set(key, left) if left else removing.delete(key)
+        if expected is memory.expected and removing is memory.removing:
+            return memory
+        return JobMemory(expected, memory.backoffs, removing)
+
+    def failed(self, memory: JobMemory, action: Action, error: ApiError) -> JobMemory:
+        """A refused write ends the pass: what was to follow it is not expected."""
+        expected = expectations.withdrawn(memory.expected, action)
+        owner = getattr(action, "job", None)
+        removing = memory.removing if owner is None else memory.removing.discard(owner.key)
+        if expected is memory.expected and removing is memory.removing:
+            return memory
+        return JobMemory(expected, memory.backoffs, removing)
+
+    def forgotten(self, memory: JobMemory, key: str) -> JobMemory:
+        """The memory without a Job that is gone or finished."""
+        if key not in memory.expected and key not in memory.backoffs and key not in memory.removing:
+            return memory
+        return JobMemory(memory.expected.discard(key), memory.backoffs.discard(key), memory.removing.discard(key))
+
+    # A pass --------------------------------------------------------------------------------------------------
+
+    def sync(self, reading: Reading, memory: JobMemory, key: str) -> Sequence[Plan[JobMemory]]:
+        """One pass for a Job, or for a pod without one; there is no choice in it."""
+        if key.startswith(ORPHAN):
+            return (self.release(reading, memory, key.removeprefix(ORPHAN)),)
+        job: Job | None = reading.store.get("Job", key)
+        if job is None:
+            return (Plan(self.forgotten(memory, key)),)
+        if job.status.finished:
+            return (self.clean_up(reading, self.forgotten(memory, key), job),)
+        pods, claims = claimed(reading, job)
+        removing = memory.removing.get(key, frozenset())
+        work = Pass(reading, job, pods, [pod for pod in pods if self.counts_as_failed(pod, job)], removing)
+        if job.status.started_at is None and not job.suspend:
+            work.started_at = reading.now
+        backoff = memory.backoffs.get(key, Backoff()).after(work.new_succeeded, work.new_failed, reading.now)
+        satisfied = expectations.satisfied(memory.expected, key, reading)
+        again = self.decide(work, backoff, satisfied, reading)
+        managed = tuple(work.actions)
+        work.track()
+        expected = expectations.expecting(memory.expected, key, managed, reading)
+        removing = removing | {pod.uid for pod in work.removed}
+        after = JobMemory(
+            expected,
+            memory.backoffs.set(key, backoff) if backoff.failures else memory.backoffs.discard(key),
+            memory.removing.set(key, removing) if removing else memory.removing,
+        )
+        return (Plan(after, (*claims, *work.actions), again),)
+
+    def decide(self, work: Pass, backoff: Backoff, satisfied: bool, reading: Reading) -> Seconds | None:
+        """Ends the Job or brings its pods to the number wanted; when to look again."""
+        work.finish = self.ending(work)
+        if work.finish is not None:
+            work.delete_active(f"the Job ends ({work.finish.reason})")
+            if not satisfied:
+                # Pods may be missing in the view: the end is declared when all are seen.
+                work.finish = None
+            return None
+        again = None
+        if satisfied and not work.job.terminating:
+            again = self.manage(work, backoff, reading)
+        if self.completed(work):
+            work.finish = Condition(SUCCESS_CRITERIA_MET, "True", COMPLETIONS_REACHED)
+        elif satisfied:
+            self.note_suspension(work)
+        deadline = self.deadline(work)
+        return min((at for at in (again, deadline) if at is not None and at > work.now), default=None)
+
+    # Whether the Job ends ------------------------------------------------------------------------------------
+
+    def counts_as_failed(self, pod: Pod, job: Job) -> bool:
+        """Whether a pod has failed (isPodFailed): one being deleted has, unless only failed ones are replaced."""
+        if pod.phase == "Failed":
+            return True
+        if job.replacement == "Failed":
+            return False
+        return pod.deletion_at is not None and pod.phase != "Succeeded"
+
+    def ending(self, work: Pass) -> Condition | None:
+        """The interim condition of a Job that ends: one that it has, or a limit that is passed."""
+        status = work.job.status
+        for type_ in (SUCCESS_CRITERIA_MET, FAILURE_TARGET):
+            found = status.condition(type_)
+            if found is not None:
+                return Condition(type_, "True", found.reason)
+        if self.exceeds_backoff_limit(work) or self.restarts_exceed_limit(work):
+            return Condition(FAILURE_TARGET, "True", BACKOFF_LIMIT_EXCEEDED)
+        deadline = self.deadline(work)
+        if deadline is not None and deadline <= work.now:
+            return Condition(FAILURE_TARGET, "True", DEADLINE_EXCEEDED)
+        return None
+
+    def exceeds_backoff_limit(self, work: Pass) -> bool:
+        """Whether more pods have failed than backoffLimit says."""
+        return work.failed > work.job.backoff_limit
+
+    def restarts_exceed_limit(self, work: Pass) -> bool:
+        """Whether, with OnFailure, the restarts of unfinished pods reach backoffLimit (pastBackoffLimitOnFailure)."""
+        if work.job.template.spec.restart_policy != "OnFailure":
+            return False
+        restarts = sum(pod.restarts for pod in work.pods if pod.phase in ("Running", "Pending"))
+        limit = work.job.backoff_limit
+        return restarts > 0 if limit == 0 else restarts >= limit
+
+    def deadline(self, work: Pass) -> Seconds | None:
+        """When activeDeadlineSeconds has passed since the start; it does not run while the Job is suspended."""
+        job = work.job
+        if job.active_deadline is None or work.started_at is None or job.suspend:
+            return None
+        return work.started_at + job.active_deadline
+
+    def completed(self, work: Pass) -> bool:
+        """Whether enough have succeeded and none is active; without completions one success is enough."""
+        wanted = work.job.completions if work.job.completions is not None else 1
+        return work.succeeded >= wanted and work.active_left == 0
+
+    def note_suspension(self, work: Pass) -> None:
+        """The Suspended condition. A resumed Job starts its deadline anew."""
+        suspended = work.job.suspend
+        condition = Condition(
+            SUSPENDED, "True" if suspended else "False", "JobSuspended" if suspended else "JobResumed"
+        )
+        after = with_condition(work.conditions, condition, work.now)
+        if after != work.conditions and not suspended:
+            work.started_at = work.now
+        work.conditions = after
+
+    # How many pods -------------------------------------------------------------------------------------------
+
+    def manage(self, work: Pass, backoff: Backoff, reading: Reading) -> Seconds | None:
+        """Deletes or creates, never both in one pass; when a back-off that is waited for ends (manageJob)."""
+        job, active = work.job, len(work.active)
+        if job.suspend:
+            work.delete_uncounted(self.first_to_go(work.active, reading), "the Job is suspended")
+            return None
+        wanted = self.wanted(work)
+        if active > wanted:
+            surplus = min(active - wanted, MOST_PER_PASS)
+            work.delete_uncounted(self.first_to_go(work.active, reading)[:surplus], f"{wanted} wanted, {active} active")
+            return None
+        missing = wanted - active - (work.terminating if job.replacement == "Failed" else 0)
+        if missing <= 0:
+            return None
+        due = self.retry_at(backoff)
+        if due is not None and due > work.now:
+            return due
+        missing = min(missing, MOST_PER_PASS)
+        reason = f"{wanted} wanted, {active} active"
+        work.actions += [Create(self.new_pod(job), reason) for _ in range(missing)]
+        work.active_left += missing
+        return None
+
+    def wanted(self, work: Pass) -> int:
+        """How many pods should be active."""
+        job = work.job
+        if job.completions is None:
+            return len(work.active) if work.succeeded > 0 else job.parallelism
+        return max(0, min(job.completions - work.succeeded, job.parallelism))
+
+    def retry_at(self, backoff: Backoff) -> Seconds | None:
+        """When pods may be made after failures; None for at once."""
+        return backoff.until
+
+    def first_to_go(self, active: list[Pod], reading: Reading) -> list[Pod]:
+        """Active pods in the order in which they are given up (ActivePods): the least started first."""
+
+        def rank(pod: Pod) -> tuple[Any, ...]:
+            shortest_ready = -pod.ready_since if pod.ready else 0
+            alike = repr(pod_likeness(pod, reading.now))
+            phase = _PHASES.get(pod.phase, 1)
+            return (
+                pod.node is not None,
+                phase,
+                pod.ready,
+                shortest_ready,
+                -pod.restarts,
+                -pod.created_at,
+                alike,
+                pod.key,
+            )
+
+        return sorted(active, key=rank)
+
+    def new_pod(self, job: Job) -> Pod:
+        """A pod of the Job's template, held by the finalizer until it is counted."""
+        template = job.template
+        names = {JOB_NAME: job.name, OLD_JOB_NAME: job.name}
+        return Pod(
+            name=f"{job.name}-",
+            namespace=job.namespace,
+            labels=labels_of({**dict(template.labels), **names}),
+            annotations=template.annotations,
+            owner=job.owner_reference(),
+            spec=template.spec,
+            template_digest=template.digest,
+            finalizers=(JOB_TRACKING,),
+        )
+
+    # Afterwards ----------------------------------------------------------------------------------------------
+
+    def clean_up(self, reading: Reading, memory: JobMemory, job: Job) -> Plan[JobMemory]:
+        """A finished Job is left as it is until ttlSecondsAfterFinished has passed.
+
+        Source: `pkg/controller/ttlafterfinished/ttlafterfinished_controller.go`, a controller of its own.
+        """
+        since = finished_since(job)
+        if job.ttl_after_finished is None or since is None:
+            return Plan(memory)
+        due = since + job.ttl_after_finished
+        if due > reading.now:
+            return Plan(memory, requeue_at=due)
+        return Plan(memory, (Delete("Job", job.key, job.uid, "its ttlSecondsAfterFinished has passed"),))
+
+    def release(self, reading: Reading, memory: JobMemory, key: str) -> Plan[JobMemory]:
+        """Takes the finalizer from a pod whose Job is gone (syncOrphanPod)."""
+        pod = reading.store.pod(key)
+        if pod is None or not left_over(reading.store, pod):
+            return Plan(memory)
+        return Plan(memory, (RemoveFinalizer(pod.key, pod.uid, JOB_TRACKING, "its Job is gone"),))
+
+    def marks(self, memory: JobMemory, reading: Reading) -> Iterable[tuple[str, str, Any]]:
+        """Unsatisfied expectations, failures with the time of a back-off that runs, and pods between two counts."""
+        for key, expected in memory.expected.items():
+            if not expected.satisfied(reading.now):
+                yield "Job", key, ("expects", expected.creations, len(expected.deletions))
+        for key, backoff in memory.backoffs.items():
+            until = backoff.until
+            waits = until is not None and until > reading.now
+            yield "Job", key, ("failures", backoff.failures, At(backoff.last) if waits else "")
+        for key in sorted(reading.store.table("Job").objects):
+            job: Job = reading.store.get("Job", key)
+            between = memory.removing.get(key, frozenset())
+            if not (between or job.status.uncounted_succeeded or job.status.uncounted_failed):
+                continue
+            for pod in reading.store.pods_of(job.uid):
+                uids = (between, job.status.uncounted_succeeded, job.status.uncounted_failed)
+                found = tuple(pod.uid in each for each in uids)
+                if any(found):
+                    yield "Pod", pod.key, ("counted", *found)
+
+
+def left_over(store: Store, pod: Pod) -> bool:
+    """Whether a pod still waits to be counted though its Job is gone."""
+    if JOB_TRACKING not in pod.finalizers:
+        return False
+    if pod.owner is None or pod.owner.kind != "Job":
+        return True
+    job = store.get("Job", f"{pod.namespace}/{pod.owner.name}")
+    return job is None or job.uid != pod.owner.uid

@@ -1,0 +1,150 @@
+"""One pass of the Job controller under way: its pods as they count, and the writes made so far.
+
+Source: `pkg/controller/job/job_controller.go` (syncJob, trackJobStatusAndRemoveFinalizers).
+"""
+
+from __future__ import annotations
+
+from reconverge.model.action import Action
+from reconverge.model.loop import Reading
+from reconverge.model.loops.job.status import (
+    COMPLETE,
+    FAILED,
+    FAILURE_TARGET,
+    SUCCESS_CRITERIA_MET,
+    UpdateJobStatus,
+    with_condition,
+)
+from reconverge.model.loops.pod_writes import DeletePodNamed, RemoveFinalizer
+from reconverge.model.objects import Condition, Job, JobStatus, Pod
+from reconverge.model.objects.job import JOB_TRACKING
+
+
+class Pass:
+    """The working state of one pass, local to it.
+
+    `failed` are the pods that the controller's rule counts as failed; `removing` the uids of those whose finalizer it
+    has removed although its view still shows it.
+    """
+
+    def __init__(
+        self, reading: Reading, job: Job, pods: list[Pod], failed: list[Pod], removing: frozenset[int]
+    ) -> None:
+        self.job = job
+        self.now = reading.now
+        self.pods = pods
+        self.active = [pod for pod in pods if pod.active]
+        self.tracked = [pod for pod in pods if JOB_TRACKING in pod.finalizers and pod.uid not in removing]
+        self.considered_failed = {pod.uid for pod in failed}
+        before = job.status
+        self.new_succeeded = [
+            pod for pod in self.tracked if pod.phase == "Succeeded" and pod.uid not in before.uncounted_succeeded
+        ]
+        self.new_failed = [
+            pod for pod in self.tracked if pod.uid in self.considered_failed and pod.uid not in before.uncounted_failed
+        ]
+        self.succeeded = before.succeeded + len(self.new_succeeded) + len(before.uncounted_succeeded)
+        self.failed = before.failed + len(self.new_failed) + len(before.uncounted_failed)
+        self.active_left = len(self.active)
+        self.ready_left = sum(pod.ready for pod in self.active)
+        self.terminating = sum(pod.terminating and not pod.terminal for pod in pods)
+        self.conditions = before.conditions
+        self.started_at = before.started_at
+        self.finish: Condition | None = None
+        """The interim condition (SuccessCriteriaMet or FailureTarget) of a Job that is to end."""
+        self.actions: list[Action] = []
+        self.removed: list[Pod] = []
+        """The pods whose finalizer this pass removes."""
+
+    # Pods ----------------------------------------------------------------------------------------------------
+
+    def delete_active(self, reason: str) -> None:
+        """Deletes all active pods; they are counted (deleteActivePods)."""
+        for pod in self.active:
+            self._delete(pod, reason)
+
+    def delete_uncounted(self, pods: list[Pod], reason: str) -> None:
+        """Deletes pods that are not wanted: without their finalizer they count neither way (deleteJobPods)."""
+        for pod in pods:
+            if JOB_TRACKING in pod.finalizers:
+                self.actions.append(RemoveFinalizer(pod.key, pod.uid, JOB_TRACKING, "it is not to be counted"))
+                self.removed.append(pod)
+                self.tracked = [each for each in self.tracked if each.uid != pod.uid]
+            self._delete(pod, reason)
+
+    def _delete(self, pod: Pod, reason: str) -> None:
+        self.actions.append(DeletePodNamed(pod.key, pod.uid, reason=reason))
+        self.active_left -= 1
+        self.ready_left -= pod.ready
+        # One that no node has been chosen for is gone at once; it is no longer waited for in the next pass.
+        self.terminating += 1
+
+    # Counting ------------------------------------------------------------------------------------------------
+
+    def track(self) -> None:
+        """Writes which pods are counted, takes their finalizers, then writes the counters and the end of the Job.
+
+        In this order no pod is counted twice and none is lost, whatever happens between two of the writes.
+        """
+        held = {pod.uid for pod in self.tracked}
+        first = self._noted(counted(self.job.status, held))
+        self._write(
+            self.job.status, first, f"{self.active_left} active, {self.succeeded} succeeded, {self.failed} failed"
+        )
+        for pod in self._countable():
+            self.actions.append(RemoveFinalizer(pod.key, pod.uid, JOB_TRACKING, "it is counted"))
+            self.removed.append(pod)
+            held.discard(pod.uid)
+        second = self._ended(counted(first, held))
+        self._write(first, second, f"{second.succeeded} succeeded, {second.failed} failed")
+
+    def _countable(self) -> list[Pod]:
+        """Pods whose finalizer may go (canRemoveFinalizer): finished ones, and all when the Job ends."""
+        if self.finish is not None:
+            return self.tracked
+        return [pod for pod in self.tracked if pod.phase == "Succeeded" or pod.uid in self.considered_failed]
+
+    def _noted(self, status: JobStatus) -> JobStatus:
+        succeeded, failed = set(status.uncounted_succeeded), set(status.uncounted_failed)
+        failing = self.finish is not None and self.finish.type == FAILURE_TARGET
+        for pod in self._countable():
+            if pod.phase == "Succeeded" and pod.uid not in failed:
+                succeeded.add(pod.uid)
+            elif pod.uid in self.considered_failed or failing:
+                failed.add(pod.uid)
+        conditions = self.conditions
+        if self.finish is not None:
+            conditions = with_condition(conditions, self.finish, self.now)
+        return status.with_(
+            active=self.active_left,
+            ready=self.ready_left,
+            terminating=self.terminating,
+            uncounted_succeeded=frozenset(succeeded),
+            uncounted_failed=frozenset(failed),
+            started_at=self.started_at,
+            conditions=conditions,
+        )
+
+    def _ended(self, status: JobStatus) -> JobStatus:
+        """The status with Complete or Failed, once all is counted and no pod is terminating (enactJobFinished)."""
+        if self.finish is None or status.uncounted_succeeded or status.uncounted_failed or status.terminating:
+            return status
+        done = self.finish.type == SUCCESS_CRITERIA_MET
+        final = Condition(COMPLETE if done else FAILED, "True", self.finish.reason)
+        conditions = with_condition(status.conditions, final, self.now)
+        return status.with_(conditions=conditions, completed_at=self.now if done else status.completed_at)
+
+    def _write(self, seen: JobStatus, after: JobStatus, reason: str) -> None:
+        if after != seen:
+            self.actions.append(UpdateJobStatus(self.job, seen, after, reason))
+
+
+def counted(status: JobStatus, held: set[int]) -> JobStatus:
+    """The status with pods counted that have lost their finalizer (cleanUncountedPodsWithoutFinalizers)."""
+    succeeded, failed = status.uncounted_succeeded & held, status.uncounted_failed & held
+    return status.with_(
+        succeeded=status.succeeded + len(status.uncounted_succeeded) - len(succeeded),
+        failed=status.failed + len(status.uncounted_failed) - len(failed),
+        uncounted_succeeded=frozenset(succeeded),
+        uncounted_failed=frozenset(failed),
+    )
