@@ -3,7 +3,7 @@
 A case is plain data, so that a module's table reads as one:
 
     wrong       the class with the wrong rule: a control loop, or a part of one that `loop` makes a loop of
-    loop        what makes a control loop of an instance of `wrong`; without it that is one
+    loop        makes a control loop with the part, given its class; left out if `wrong` is one
     caught      the invariant that is broken by it, and by nothing else in this scenario
     trace       the smallest sequence that shows it: one text per event, as `story` writes it
     nodes       node pools in a few words, such as 3x4cpu,16Gi@a,b,c
@@ -103,8 +103,8 @@ def verdicts(result: Result, invariant: str) -> list[Verdict]:
 
 def plane_with(case: Case) -> ControlPlane:
     """The standard control plane with the wrong loop in its place."""
-    part = case["wrong"]()
-    return standard_control_plane().replacing(case["loop"](part) if "loop" in case else part)
+    wrong = case["wrong"]
+    return standard_control_plane().replacing(case["loop"](wrong) if "loop" in case else wrong())
 
 
 @pytest.fixture

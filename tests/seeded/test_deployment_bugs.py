@@ -71,7 +71,7 @@ class RecreateImpatient(DeploymentController):
 
 
 ROLLOUT: Case = {"nodes": "1x8cpu,16Gi", "may": {"rollout": 1}, "trace": ["rollout deployment/web"]}
-ROLLING: Case = {**ROLLOUT, "loop": DeploymentController}
+ROLLING: Case = {**ROLLOUT, "loop": lambda wrong: DeploymentController(wrong())}
 
 CASES: list[Case] = [
     {

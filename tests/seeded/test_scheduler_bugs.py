@@ -34,9 +34,9 @@ from reconverge.model.store import Change, Store
 Case = Mapping[str, Any]
 
 
-def with_filter(part: Filter) -> Scheduler:
+def with_filter(wrong: type[Filter]) -> Scheduler:
     """A scheduler with one filter replaced by a wrong one of the same name."""
-    return Scheduler(filters=[part if part.name == each.name else each for each in FILTERS])
+    return Scheduler(filters=[wrong() if wrong.name == each.name else each for each in FILTERS])
 
 
 def without(check: Check | None, *words: str) -> Check | None:
@@ -305,7 +305,7 @@ CASES: list[Case] = [
     },
     {
         "wrong": TerminatingHoldNothing,
-        "loop": lambda part: Scheduler(accounting=part),
+        "loop": lambda wrong: Scheduler(accounting=wrong()),
         "caught": "placement-honoured",
         "deployment": {"annotations": {"reconverge/stops-after": "10"}, "strategy": ONE_FOR_ONE},
         "nodes": "1x900m,16Gi",
@@ -314,7 +314,7 @@ CASES: list[Case] = [
     },
     {
         "wrong": EqualsPreempted,
-        "loop": lambda part: Scheduler(preemption=part),
+        "loop": lambda wrong: Scheduler(preemption=wrong()),
         "caught": "no-unprovoked-kill",
         "deployment": {"replicas": 1},
         "nodes": "1x900m,16Gi",
