@@ -6,10 +6,12 @@ from collections.abc import Iterable
 
 from attrs import frozen
 
+from reconverge.checker.conformance.names import Names
 from reconverge.checker.conformance.recording import ScriptStep
 from reconverge.model.action import Action
 from reconverge.model.cluster import Cluster
 from reconverge.model.errors import ApiError
+from reconverge.model.loops.drain import DrainMemory
 
 GRANTED = (201, None, ())
 
@@ -48,6 +50,15 @@ def recorded_answer(step: ScriptStep) -> tuple[int, str | None, tuple[str, ...]]
     """(code, message, messages of the causes) as they were recorded."""
     causes = tuple(each["message"] for each in step.get("causes") or ())
     return step.get("code"), step.get("message"), causes
+
+
+def drained(step: ScriptStep, cluster: Cluster, names: Names) -> Answer:
+    """Whether the drain is complete (1, else 0), and the pods that it waits for or has given up."""
+    memory: DrainMemory = cluster.loops["drain"].memory
+    drain = memory.get(step.get("node"))
+    pods = () if drain is None else tuple(sorted(names.of_model("Pod", key.partition("/")[2]) for key in drain.pods))
+    recorded = tuple(sorted(step.get("pods_left") or ()))
+    return Answer(step, (int(not pods), None, pods), (int(bool(step.get("complete"))), None, recorded))
 
 
 def missing_answer(step: ScriptStep, last: Answer) -> Answer:

@@ -53,7 +53,7 @@ class Pacer:
             if not everything and flight.loop in READ_WHEN_NEEDED:
                 continue
             for action in flight.actions:
-                if not self._silent(trail[-1].point, (action,)):
+                if silent_writes(trail[-1].point, (action,)) is None:
                     break
                 after = self.mover.moves(trail, (Make(flight.number, action),))
                 if after is None:
@@ -83,11 +83,12 @@ class Pacer:
         plans = self.mover.plane.plans(point.cluster, Read(loop, key))
         if len(plans) > 1 and not everything:
             return []
-        plan = next((each for each in plans if self._silent(point, each.actions)), None)
-        if plan is None:
-            return []
-        number = next(self.counter)
-        return [Begin(number, loop, key, plan.actions), *(Make(number, action) for action in plan.actions)]
+        for plan in plans:
+            writes = silent_writes(point, plan.actions)
+            if writes is not None:
+                number = next(self.counter)
+                return [Begin(number, loop, key, plan.actions), *(Make(number, action) for action in writes)]
+        return []
 
     def silent_earlier(self, trail: Trail) -> Trail:
         """The trail with passes that would write something visible now, but had nothing to do when their key woke."""
@@ -102,17 +103,6 @@ class Pacer:
                     if after is not None:
                         return after
         return trail
-
-    def _silent(self, point: Point, actions: tuple[Action, ...]) -> bool:
-        cluster = point.cluster
-        for action in actions:
-            try:
-                cluster, changes = action.apply(cluster)
-            except ApiError:
-                return True
-            if seen(changes, point.names):
-                return False
-        return True
 
     def advance(self, trail: Trail, until: Seconds) -> Trail:
         """The trail at a later time, every timer served on the way as far as nothing visible comes of it."""
@@ -150,3 +140,16 @@ class Pacer:
                     found = first_visible(point.cluster, plan.actions, point.names)
                     if found is not None:
                         yield loop, key, found.action.describe()
+
+
+def silent_writes(point: Point, actions: tuple[Action, ...]) -> tuple[Action, ...] | None:
+    """The writes that a pass makes of some, up to one that is refused; None if a watcher sees one of them."""
+    cluster = point.cluster
+    for place, action in enumerate(actions):
+        try:
+            cluster, changes = action.apply(cluster)
+        except ApiError:
+            return actions[: place + 1]
+        if seen(changes, point.names):
+            return None
+    return actions

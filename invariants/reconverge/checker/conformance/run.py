@@ -18,9 +18,11 @@ from reconverge.model.action import Action, Create, DeletePod, MarkDisrupted
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane, Read, Write
 from reconverge.model.errors import ApiError
+from reconverge.model.eviction import Evict
 from reconverge.model.loop import InFlight
 from reconverge.model.loops.node_lifecycle.writes import MarkPodNotReady
 from reconverge.model.loops.pod_gc import FailOrphan
+from reconverge.model.loops.pod_writes import RemoveFinalizer
 from reconverge.model.objects import Pod
 from reconverge.model.store import Change
 from reconverge.model.table import Table
@@ -288,5 +290,5 @@ def _about(action: Action) -> object | None:
     return action.key if isinstance(action, PER_POD) else None
 
 
-PER_POD = (DeletePod, MarkDisrupted, MarkPodNotReady, FailOrphan)
+PER_POD = (Evict, DeletePod, MarkDisrupted, MarkPodNotReady, FailOrphan, RemoveFinalizer)
 """Writes about one pod each."""

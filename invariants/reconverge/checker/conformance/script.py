@@ -23,6 +23,7 @@ from reconverge.model.events.machines import with_machine
 from reconverge.model.events.workloads import applied
 from reconverge.model.eviction import eviction
 from reconverge.model.labels import with_label
+from reconverge.model.loops.drain import DrainOptions, begin_drain
 from reconverge.model.machines import Machine
 from reconverge.model.objects import ApiObject, Node, Taint
 
@@ -97,12 +98,17 @@ class _Reader:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
         self.manifests = {(each["kind"], each["metadata"]["name"]): each for each in recording.objects}
+        self.draining = False
 
     def stroke(self, step: ScriptStep) -> Stroke:
         if step.do == "evict":
-            return Stroke(step, _evict(step), refused=step.get("code") != 201)
+            refused = step.get("code") != 201
+            # The requests of a drain that are granted are made by the model's own drain.
+            return Stroke(step, None if self.draining and not refused else _evict(step), refused=refused)
         if step.do in NOTES:
+            self.draining = self.draining and step.do != "drain ends"
             return Stroke(step)
+        self.draining = self.draining or step.do == "drain"
         incident = INCIDENTS.get(step.do)
         if incident is not None:
             return Stroke(step, incident=incident(self, step))
@@ -218,8 +224,21 @@ def _readiness(reader: _Reader, step: ScriptStep) -> Incident:
     return incident
 
 
-NOTES = frozenset({"quiet", "observed", "drain", "drain ends"})
-"""Steps that do nothing by themselves; the requests of a drain are steps of their own."""
+def _drain(reader: _Reader, step: ScriptStep) -> Incident:
+    """The drain loop begins; the recorded requests between here and the end of the drain are its own."""
+    node, timeout = step.get("node"), step.get("timeout")
+
+    def incident(cluster: Cluster, names: Names) -> Written:
+        state = cluster.loops["drain"]
+        memory = begin_drain(state.memory, node, DrainOptions(timeout=timeout))
+        state = state.with_(memory=memory, queue={**state.queue, node: None})
+        return cluster.with_(loops={**cluster.loops, "drain": state}), ()
+
+    return incident
+
+
+NOTES = frozenset({"quiet", "observed", "drain ends"})
+"""Steps that do nothing by themselves."""
 
 REQUESTS: dict[str, Callable[[_Reader, ScriptStep], Request]] = {
     "create": _Reader.create,
@@ -235,5 +254,6 @@ INCIDENTS: dict[str, Callable[[_Reader, ScriptStep], Incident]] = {
     "node dies (kubelet stops)": lambda reader, step: _event(NodePartitioned(step.get("node"))),
     "node comes back (kubelet starts)": lambda reader, step: _event(NodeRecovers(step.get("node"))),
     "add node": _Reader.join,
+    "drain": _drain,
     "pod readiness changes": _readiness,
 }

@@ -7,7 +7,7 @@ from itertools import count
 
 from attrs import frozen
 
-from reconverge.checker.conformance.answers import Answer, answer_of, missing_answer
+from reconverge.checker.conformance.answers import Answer, answer_of, drained, missing_answer
 from reconverge.checker.conformance.explain import Explainer
 from reconverge.checker.conformance.names import Names
 from reconverge.checker.conformance.pace import Pacer
@@ -150,6 +150,9 @@ class Walker:
         if stroke.refused:
             return self._answered(state.with_(waiting=(*state.waiting, stroke.step.index)))
         point = state.point
+        if stroke.step.do == "drain ends":
+            answer = drained(stroke.step, point.cluster, point.names)
+            return state.with_(answers=(*state.answers, answer))
         if stroke.incident is not None:
             trail = self.mover.moves(state.trail, (Happen(stroke.step.index, stroke.incident),))
         elif stroke.request is not None:
