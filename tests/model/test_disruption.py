@@ -248,7 +248,9 @@ def test_a_pod_event_wakes_one_of_two_budgets() -> None:
     world.put(budget("also", min_available=1))
     world.settle()
     world.change("web-0", ready=False)
-    plans = world.plane.plans(world.cluster, world.plane.ready(world.cluster)[0])
+    move = world.plane.ready(world.cluster)[0]
+    assert isinstance(move, Read)
+    plans = world.plane.plans(world.cluster, move)
     assert [plan.choice for plan in plans] == ["also", "web"]
     world.settle()
     assert world.numbers("also") == (1, 1, 0, 2, [])
