@@ -43,6 +43,13 @@ class KeepsHalf(Kubelet):
         return super().rejected(machine, node.with_(allocatable=half), pod)
 
 
+class NeverReadyAgain(Kubelet):
+    """A container that was restarted does not become ready again."""
+
+    def probe(self, reading: Reading, local: LocalPod) -> bool:
+        return local.restarts == 0 and super().probe(reading, local)
+
+
 class NeverStops(Kubelet):
     """A deleted pod is not stopped."""
 
@@ -114,6 +121,14 @@ CASES: list[Case] = [
         "nodes": "1x4cpu,16Gi",
         "may": {"kubelet-restart": 1},
         "trace": ["kubelet-restart node-1"],
+    },
+    {
+        "wrong": NeverReadyAgain,
+        "caught": "replicas-restored",
+        "deployment": {},
+        "nodes": "1x4cpu,16Gi",
+        "may": {"container-crash": 1},
+        "trace": ["container-crash deployment/web#0"],
     },
     {"wrong": NeverStops, "caught": "drain-completes", "deployment": {}, **DRAIN},
     {"wrong": StopsButKeepsObject, "caught": "drain-completes", "deployment": {}, **DRAIN},

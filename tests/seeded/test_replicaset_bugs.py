@@ -10,7 +10,7 @@ import pytest
 from reconverge.model.action import Action, DeletePod, Patch
 from reconverge.model.loop import Reading
 from reconverge.model.loops.replicaset import Expectations, ReplicaSetController
-from reconverge.model.objects import Pod, ReplicaSet
+from reconverge.model.objects import Pod, ReplicaSet, ReplicaSetStatus
 
 Case = Mapping[str, Any]
 Batches = list[tuple[str, tuple[Action, ...]]]
@@ -35,6 +35,14 @@ class OneTooFew(ReplicaSetController):
 
     def creations(self, reading: Reading, rs: ReplicaSet, count: int) -> tuple[Action, ...]:
         return super().creations(reading, rs, count - 1) if rs.replicas > 1 else super().creations(reading, rs, count)
+
+
+class AvailableAtOnce(ReplicaSetController):
+    """Ready pods are reported available without having been ready for minReadySeconds."""
+
+    def status(self, reading: Reading, rs: ReplicaSet, active: list[Pod], owned: list[Pod]) -> ReplicaSetStatus:
+        status = super().status(reading, rs, active, owned)
+        return status.with_(available=status.ready)
 
 
 class NeverContent(ReplicaSetController):
@@ -121,6 +129,14 @@ CASES: list[Case] = [
         "nodes": "1x4cpu,16Gi",
         "may": {"scale": 1},
         "trace": ["scale deployment/web 2"],
+    },
+    {
+        "wrong": AvailableAtOnce,
+        "caught": "rollout-floor",
+        "deployment": {"replicas": 1, "minReadySeconds": 30},
+        "nodes": "1x4cpu,16Gi",
+        "may": {"rollout": 1},
+        "trace": ["rollout deployment/web"],
     },
     {
         "wrong": NeverContent,

@@ -147,6 +147,13 @@ class EqualsPreempted(Preemption):
         return victim.spec.priority <= cycle.pod.spec.priority
 
 
+class NobodyPreempted(Preemption):
+    """A pod of higher priority waits like any other."""
+
+    def may_preempt(self, cycle: Cycle, victim: Pod) -> bool:
+        return False
+
+
 class NobodyWakes(Scheduler):
     """A pod that fitted nowhere is never looked at again."""
 
@@ -214,6 +221,7 @@ SPREAD = {
     "labelSelector": {"matchLabels": {"app": "web"}},
 }
 PORT = {"containers": [{"name": "c", "image": "shop/app:1", "ports": [{"containerPort": 80, "hostPort": 80}]}]}
+HIGH = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 100}
 ONE_FOR_ONE = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
 
 CASES: list[Case] = [
@@ -319,6 +327,16 @@ CASES: list[Case] = [
         "deployment": {"replicas": 1},
         "nodes": "1x900m,16Gi",
         **UP,
+    },
+    {
+        "wrong": NobodyPreempted,
+        "loop": lambda wrong: Scheduler(preemption=wrong()),
+        "caught": "pending-pods-placed",
+        "deployments": {"low": {}, "web": {"replicas": 0, "pod": {"priorityClassName": "high"}}},
+        "objects": [HIGH],
+        "nodes": "1x900m,16Gi",
+        "may": {"scale": {"workload": "deployment/web", "replicas": 1}},
+        "trace": ["scale deployment/web 1"],
     },
     {
         "wrong": NobodyWakes,
