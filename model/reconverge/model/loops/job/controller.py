@@ -12,27 +12,25 @@ from attrs import frozen
 
 from reconverge.model.action import Action, Create, Delete
 from reconverge.model.errors import ApiError
-from reconverge.model.labels import labels_of
-from reconverge.model.likeness import At, pod_likeness
+from reconverge.model.likeness import At
 from reconverge.model.loop import ControlLoop, Plan, Reading
 from reconverge.model.loops import expectations
 from reconverge.model.loops.expectations import Expectations
 from reconverge.model.loops.job.backoff import Backoff
 from reconverge.model.loops.job.pass_ import Pass
+from reconverge.model.loops.job.rules import JobRules
 from reconverge.model.loops.job.status import (
-    BACKOFF_LIMIT_EXCEEDED,
     COMPLETIONS_REACHED,
-    DEADLINE_EXCEEDED,
-    FAILURE_TARGET,
     SUCCESS_CRITERIA_MET,
     SUSPENDED,
+    UpdateJobStatus,
     finished_since,
     with_condition,
 )
 from reconverge.model.loops.owned_pods import claimed, woken_by_pod
 from reconverge.model.loops.pod_writes import RemoveFinalizer
 from reconverge.model.objects import Condition, Job, Pod
-from reconverge.model.objects.job import JOB_NAME, JOB_TRACKING, OLD_JOB_NAME
+from reconverge.model.objects.job import JOB_TRACKING
 from reconverge.model.persistent import EMPTY, Map
 from reconverge.model.store import Change, Store
 from reconverge.model.value import Seconds, Value
@@ -41,7 +39,6 @@ MOST_PER_PASS = 500
 """Most pods created or deleted in one pass (MaxPodCreateDeletePerSync)."""
 ORPHAN = "Pod|"
 """Begins the key of a pod whose Job is gone."""
-_PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
 
 
 @frozen
@@ -53,7 +50,7 @@ class JobMemory(Value):
     removing: Map[str, frozenset[int]] = EMPTY
 
 
-class JobController(ControlLoop[JobMemory]):
+class JobController(JobRules, ControlLoop[JobMemory]):
     """Runs pods to their end and counts them through finalizers. Keys are Jobs, and `Pod|key` for pods left over."""
 
     name = "job"
@@ -102,12 +99,12 @@ class JobController(ControlLoop[JobMemory]):
 
     def failed(self, memory: JobMemory, action: Action, error: ApiError) -> JobMemory:
         """A refused write ends the pass: what was to follow it is not expected."""
+        if isinstance(action, UpdateJobStatus):
+            key = action.job.key
+            backoffs = memory.backoffs if action.undo is None else remembered(memory.backoffs, key, action.undo)
+            return JobMemory(memory.expected, backoffs, memory.removing.discard(key))
         expected = expectations.withdrawn(memory.expected, action)
-        owner = getattr(action, "job", None)
-        removing = memory.removing if owner is None else memory.removing.discard(owner.key)
-        if expected is memory.expected and removing is memory.removing:
-            return memory
-        return JobMemory(expected, memory.backoffs, removing)
+        return memory if expected is memory.expected else memory.with_(expected=expected)
 
     def forgotten(self, memory: JobMemory, key: str) -> JobMemory:
         """The memory without a Job that is gone or finished."""
@@ -131,16 +128,19 @@ class JobController(ControlLoop[JobMemory]):
         work = Pass(reading, job, pods, [pod for pod in pods if self.counts_as_failed(pod, job)], removing)
         if job.status.started_at is None and not job.suspend:
             work.started_at = reading.now
-        backoff = memory.backoffs.get(key, Backoff()).after(work.new_succeeded, work.new_failed, reading.now)
+        before = memory.backoffs.get(key, Backoff())
+        backoff = before.after(work.new_succeeded, work.new_failed, reading.now)
         satisfied = expectations.satisfied(memory.expected, key, reading)
         again = self.decide(work, backoff, satisfied, reading)
         managed = tuple(work.actions)
-        work.track()
-        expected = expectations.expecting(memory.expected, key, managed, reading)
+        work.track(before)
+        expected = memory.expected
+        if satisfied:
+            expected = expectations.expecting(expected, key, managed, reading)
         removing = removing | {pod.uid for pod in work.removed}
         after = JobMemory(
             expected,
-            memory.backoffs.set(key, backoff) if backoff.failures else memory.backoffs.discard(key),
+            remembered(memory.backoffs, key, backoff),
             memory.removing.set(key, removing) if removing else memory.removing,
         )
         return (Plan(after, (*claims, *work.actions), again),)
@@ -164,54 +164,6 @@ class JobController(ControlLoop[JobMemory]):
         deadline = self.deadline(work)
         return min((at for at in (again, deadline) if at is not None and at > work.now), default=None)
 
-    # Whether the Job ends ------------------------------------------------------------------------------------
-
-    def counts_as_failed(self, pod: Pod, job: Job) -> bool:
-        """Whether a pod has failed (isPodFailed): one being deleted has, unless only failed ones are replaced."""
-        if pod.phase == "Failed":
-            return True
-        if job.replacement == "Failed":
-            return False
-        return pod.deletion_at is not None and pod.phase != "Succeeded"
-
-    def ending(self, work: Pass) -> Condition | None:
-        """The interim condition of a Job that ends: one that it has, or a limit that is passed."""
-        status = work.job.status
-        for type_ in (SUCCESS_CRITERIA_MET, FAILURE_TARGET):
-            found = status.condition(type_)
-            if found is not None:
-                return Condition(type_, "True", found.reason)
-        if self.exceeds_backoff_limit(work) or self.restarts_exceed_limit(work):
-            return Condition(FAILURE_TARGET, "True", BACKOFF_LIMIT_EXCEEDED)
-        deadline = self.deadline(work)
-        if deadline is not None and deadline <= work.now:
-            return Condition(FAILURE_TARGET, "True", DEADLINE_EXCEEDED)
-        return None
-
-    def exceeds_backoff_limit(self, work: Pass) -> bool:
-        """Whether more pods have failed than backoffLimit says."""
-        return work.failed > work.job.backoff_limit
-
-    def restarts_exceed_limit(self, work: Pass) -> bool:
-        """Whether, with OnFailure, the restarts of unfinished pods reach backoffLimit (pastBackoffLimitOnFailure)."""
-        if work.job.template.spec.restart_policy != "OnFailure":
-            return False
-        restarts = sum(pod.restarts for pod in work.pods if pod.phase in ("Running", "Pending"))
-        limit = work.job.backoff_limit
-        return restarts > 0 if limit == 0 else restarts >= limit
-
-    def deadline(self, work: Pass) -> Seconds | None:
-        """When activeDeadlineSeconds has passed since the start; it does not run while the Job is suspended."""
-        job = work.job
-        if job.active_deadline is None or work.started_at is None or job.suspend:
-            return None
-        return work.started_at + job.active_deadline
-
-    def completed(self, work: Pass) -> bool:
-        """Whether enough have succeeded and none is active; without completions one success is enough."""
-        wanted = work.job.completions if work.job.completions is not None else 1
-        return work.succeeded >= wanted and work.active_left == 0
-
     def note_suspension(self, work: Pass) -> None:
         """The Suspended condition. A resumed Job starts its deadline anew."""
         suspended = work.job.suspend
@@ -222,8 +174,6 @@ class JobController(ControlLoop[JobMemory]):
         if after != work.conditions and not suspended:
             work.started_at = work.now
         work.conditions = after
-
-    # How many pods -------------------------------------------------------------------------------------------
 
     def manage(self, work: Pass, backoff: Backoff, reading: Reading) -> Seconds | None:
         """Deletes or creates, never both in one pass; when a back-off that is waited for ends (manageJob)."""
@@ -247,52 +197,6 @@ class JobController(ControlLoop[JobMemory]):
         work.actions += [Create(self.new_pod(job), reason) for _ in range(missing)]
         work.active_left += missing
         return None
-
-    def wanted(self, work: Pass) -> int:
-        """How many pods should be active."""
-        job = work.job
-        if job.completions is None:
-            return len(work.active) if work.succeeded > 0 else job.parallelism
-        return max(0, min(job.completions - work.succeeded, job.parallelism))
-
-    def retry_at(self, backoff: Backoff) -> Seconds | None:
-        """When pods may be made after failures; None for at once."""
-        return backoff.until
-
-    def first_to_go(self, active: list[Pod], reading: Reading) -> list[Pod]:
-        """Active pods in the order in which they are given up (ActivePods): the least started first."""
-
-        def rank(pod: Pod) -> tuple[Any, ...]:
-            shortest_ready = -pod.ready_since if pod.ready else 0
-            alike = repr(pod_likeness(pod, reading.now))
-            phase = _PHASES.get(pod.phase, 1)
-            return (
-                pod.node is not None,
-                phase,
-                pod.ready,
-                shortest_ready,
-                -pod.restarts,
-                -pod.created_at,
-                alike,
-                pod.key,
-            )
-
-        return sorted(active, key=rank)
-
-    def new_pod(self, job: Job) -> Pod:
-        """A pod of the Job's template, held by the finalizer until it is counted."""
-        template = job.template
-        names = {JOB_NAME: job.name, OLD_JOB_NAME: job.name}
-        return Pod(
-            name=f"{job.name}-",
-            namespace=job.namespace,
-            labels=labels_of({**dict(template.labels), **names}),
-            annotations=template.annotations,
-            owner=job.owner_reference(),
-            spec=template.spec,
-            template_digest=template.digest,
-            finalizers=(JOB_TRACKING,),
-        )
 
     # Afterwards ----------------------------------------------------------------------------------------------
 
@@ -335,6 +239,11 @@ class JobController(ControlLoop[JobMemory]):
                 found = tuple(pod.uid in each for each in uids)
                 if any(found):
                     yield "Pod", pod.key, ("counted", *found)
+
+
+def remembered(backoffs: Map[str, Backoff], key: str, record: Backoff) -> Map[str, Backoff]:
+    """The records with one set; none is kept for a Job without failures."""
+    return backoffs.set(key, record) if record.failures else backoffs.discard(key)
 
 
 def left_over(store: Store, pod: Pod) -> bool:

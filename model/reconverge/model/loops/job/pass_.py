@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from reconverge.model.action import Action
 from reconverge.model.loop import Reading
+from reconverge.model.loops.job.backoff import Backoff
 from reconverge.model.loops.job.status import (
     COMPLETE,
     FAILED,
@@ -81,16 +82,15 @@ class Pass:
 
     # Counting ------------------------------------------------------------------------------------------------
 
-    def track(self) -> None:
+    def track(self, undo: Backoff) -> None:
         """Writes which pods are counted, takes their finalizers, then writes the counters and the end of the Job.
 
         In this order no pod is counted twice and none is lost, whatever happens between two of the writes.
         """
         held = {pod.uid for pod in self.tracked}
         first = self._noted(counted(self.job.status, held))
-        self._write(
-            self.job.status, first, f"{self.active_left} active, {self.succeeded} succeeded, {self.failed} failed"
-        )
+        counts = f"{self.active_left} active, {self.succeeded} succeeded, {self.failed} failed"
+        self._write(self.job.status, first, counts, undo)
         for pod in self._countable():
             self.actions.append(RemoveFinalizer(pod.key, pod.uid, JOB_TRACKING, "it is counted"))
             self.removed.append(pod)
@@ -134,9 +134,9 @@ class Pass:
         conditions = with_condition(status.conditions, final, self.now)
         return status.with_(conditions=conditions, completed_at=self.now if done else status.completed_at)
 
-    def _write(self, seen: JobStatus, after: JobStatus, reason: str) -> None:
+    def _write(self, seen: JobStatus, after: JobStatus, reason: str, undo: Backoff | None = None) -> None:
         if after != seen:
-            self.actions.append(UpdateJobStatus(self.job, seen, after, reason))
+            self.actions.append(UpdateJobStatus(self.job, seen, after, reason, undo))
 
 
 def counted(status: JobStatus, held: set[int]) -> JobStatus:

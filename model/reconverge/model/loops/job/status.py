@@ -10,6 +10,7 @@ from attrs import frozen
 from reconverge.model.action import Action, Written
 from reconverge.model.cluster import Cluster
 from reconverge.model.errors import Conflict, NotFound
+from reconverge.model.loops.job.backoff import Backoff
 from reconverge.model.objects import Condition, Job, JobStatus
 from reconverge.model.value import Seconds
 
@@ -35,6 +36,8 @@ class UpdateJobStatus(Action):
     seen: JobStatus
     after: JobStatus
     reason: str = ""
+    undo: Backoff | None = None
+    """The back-off from before this pass, which stands again if the write is refused: nothing was counted then."""
 
     def apply(self, cluster: Cluster) -> Written:
         """As with a resourceVersion, but the second write of a pass can name the first one's result."""
