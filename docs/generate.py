@@ -1,0 +1,212 @@
+"""Makes what is told from the code: fidelity.md, invariants.md, events.md here, and the transcripts in README.md.
+
+    python docs/generate.py
+
+writes them anew. A test compares the committed pages with what is made here. A transcript is the block after a line
+`<!-- transcript: WORDS -->`: what `reconverge WORDS` prints, 80 characters wide.
+"""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import yaml
+
+from reconverge.checker.event_words import signature
+from reconverge.invariants import Invariant
+from reconverge.invariants.stock import stock
+from reconverge.model.events import EVENTS, Event
+from reconverge.model.loop import ControlLoop
+from reconverge.model.rules import DEFAULT_VERSION
+from reconverge.model.standard import standard_control_plane
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+MADE = "<!-- Made by docs/generate.py; do not edit. -->"
+ERRS = {
+    "misses": "misses failures",
+    "invents": "invents failures",
+    "both": "misses some, invents some",
+    "neither": "neither",
+}
+KINDS = {
+    "always": "on every state",
+    "on_step": "on every step",
+    "eventually": "on the quiet run after the last event",
+    "sometimes": "on the whole exploration",
+}
+
+
+FIDELITY = f"""\
+What the model takes from Kubernetes, and what it leaves out. For every part: the rules that are modelled, each with the
+upstream source file that it was taken from, and what is left out, with the direction in which that errs: it *misses
+failures* that a real cluster could have, or *invents failures* that it would not have.
+
+The rules are those of Kubernetes {DEFAULT_VERSION}. Where known versions differ, the difference is a switch of the
+rules (`reconverge list rules`). Paths are from the root of kubernetes/kubernetes; those of a repository of its own
+begin with its name.
+
+A result is "no violation found within these bounds", never "safe"."""
+
+INVARIANTS = """\
+What is checked. A *law* holds for any configuration if the control loops are right; an *objective* is what a
+configuration is for. `reconverge explain ID` prints one of them; `--only` and `--skip` choose among them."""
+
+EVENTS_PAGE = """\
+What can happen, by the names that scenarios use. In `steps:` an event is one mapping, as in `- drain: {node: n1}`. In
+`may:` it is a name with the most times that it may happen in one sequence, as in `drain: 1` (on the command line
+`--may drain=1`), and arguments narrow what is tried. Arguments in brackets have a default.
+
+```yaml scenario
+apiVersion: reconverge/v1alpha1
+kind: Scenario
+metadata: {name: scale-then-drain}
+spec:
+  manifests: [examples/node-failure/web.yaml]
+  nodePools:
+    - {name: node, count: 3, zones: [a, b, c], allocatable: {cpu: "4", memory: 16Gi, pods: 110}}
+  steps:
+    - scale: {workload: deployment/web, replicas: 4}
+  may:
+    drain: {times: 1, node: [node-1, node-2]}
+  events: 1
+  deviations: 0
+  check: [drain-completes]
+  expect: {violated: []}
+```
+"""
+
+
+def pages() -> dict[str, str]:
+    """Every page by its path from the root."""
+    omissions = yaml.safe_load((DOCS / "omissions.yaml").read_text("utf-8"))
+    return {
+        "docs/fidelity.md": fidelity(standard_control_plane().loops, omissions),
+        "docs/invariants.md": invariants(stock()),
+        "docs/events.md": events(EVENTS),
+        "README.md": with_transcripts((ROOT / "README.md").read_text("utf-8")),
+    }
+
+
+# Transcripts -----------------------------------------------------------------------------------------------------
+
+
+def with_transcripts(text: str) -> str:
+    """A page with its transcripts made anew."""
+    block = re.compile(r"(<!-- transcript: (.+?) -->\n```text\n).*?(```\n)", re.DOTALL)
+    return block.sub(lambda found: found[1] + printed(found[2]) + found[3], text)
+
+
+def printed(words: str) -> str:
+    """What the command prints for some words, from the root of the checkout."""
+    command = [sys.executable, "-m", "reconverge.cli", *shlex.split(words)]
+    plain = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(command, cwd=ROOT, env=plain, capture_output=True, encoding="utf-8", check=False)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"reconverge {words}: {done.stderr}")
+    return done.stdout
+
+
+# Fidelity --------------------------------------------------------------------------------------------------------
+
+
+def fidelity(loops: Iterable[ControlLoop[Any]], omissions: Mapping[str, Any]) -> str:
+    """What is modelled of each loop, from its modules, and what is left out. Raises KeyError for a loop not listed."""
+    lines = ["# Fidelity", "", MADE, "", *FIDELITY.splitlines(), ""]
+    for loop in sorted(loops, key=lambda each: each.name):
+        lines += [f"## {loop.name}", "", f"{_first_paragraph(type(loop))} Source: `{loop.source}`.", ""]
+        lines += ["| modelled | source |", "|---|---|"]
+        lines += [f"| {_cell(what)} | {_cell(source)} |" for what, source in _rules_of(loop)]
+        lines += ["", *_left_out(omissions["loops"][loop.name])]
+    for name, part in omissions["parts"].items():
+        source = f" Source: `{part['source']}`." if part["source"] else ""
+        lines += [f"## {name}", "", f"{part['modelled']}{source}", "", *_left_out(part["left_out"])]
+    return _page(lines)
+
+
+def _left_out(entries: Iterable[Mapping[str, str]]) -> list[str]:
+    rows = [f"| {_cell(each['what'])} | {ERRS[each['errs']]} |" for each in entries]
+    return ["| left out | errs |", "|---|---|", *rows, ""]
+
+
+def _rules_of(loop: ControlLoop[Any]) -> Iterator[tuple[str, str]]:
+    """(what it says, its upstream sources) for each module of a loop that names its sources."""
+    for module in _modules_of(loop):
+        text = module.__doc__ or ""
+        said = re.search(r"^Source: (.+?)(?:\n\n|\Z)", text, re.DOTALL | re.MULTILINE)
+        if said is not None:
+            yield " ".join(text.split("\n\n")[0].split()).rstrip("."), " ".join(said[1].split()).rstrip(".")
+
+
+def _modules_of(loop: ControlLoop[Any]) -> Iterator[ModuleType]:
+    """The module of a loop, or all modules of its package, in alphabetical order."""
+    name = type(loop).__module__
+    parent = import_module(name.rpartition(".")[0])
+    if parent.__name__.endswith(".loops"):
+        yield import_module(name)
+        return
+    for found in sorted(pkgutil.walk_packages(parent.__path__, f"{parent.__name__}."), key=lambda each: each.name):
+        yield import_module(found.name)
+
+
+# Invariants and events ---------------------------------------------------------------------------------------------
+
+
+def invariants(every: Iterable[Invariant]) -> str:
+    """All stock invariants: what each promises, when it is judged, why it matters, what to change."""
+    ordered = sorted(every, key=lambda each: each.id)
+    lines = ["# Invariants", "", MADE, "", *INVARIANTS.splitlines(), ""]
+    lines += ["| id | family | judged | promise |", "|---|---|---|---|"]
+    for each in ordered:
+        lines += [f"| [{each.id}](#{each.id}) | {each.family} | {KINDS[each.kind]} | {_cell(each.statement)} |"]
+    lines += [""]
+    for each in ordered:
+        whom = f"for each {each.for_each}" if each.for_each else "for the cluster as a whole"
+        lines += [f"## {each.id}", "", each.statement, ""]
+        lines += [f"* judged: {KINDS[each.kind]}, {whom}"]
+        lines += [f"* {word}: {text}" for word, text in (("matters", each.why), ("remedy", each.remedy)) if text]
+        lines += [f"* source: {each.source}"] if each.source else []
+        lines += [] if each.default else ["* checked only where a scenario or `--only` names it"]
+        lines += [""]
+    return _page(lines)
+
+
+def events(every: Mapping[str, type[Event]]) -> str:
+    """All events: name, arguments, what each is."""
+    lines = ["# Events", "", MADE, "", *EVENTS_PAGE.splitlines(), ""]
+    lines += ["| event | arguments | what it is | nature |", "|---|---|---|---|"]
+    for name, kind in sorted(every.items()):
+        arguments = ", ".join(word if needed else f"[{word}]" for word, needed in signature(kind).items())
+        nature = "failure" if kind.failure else "on purpose" if kind.voluntary else ""
+        lines.append(f"| {name} | {arguments} | {_cell(kind.summary)} | {nature} |")
+    return _page(lines)
+
+
+# Text ---------------------------------------------------------------------------------------------------------------
+
+
+def _first_paragraph(kind: type) -> str:
+    return " ".join((kind.__doc__ or "").split("\n\n")[0].split())
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _page(lines: Iterable[str]) -> str:
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+if __name__ == "__main__":
+    for name, text in pages().items():
+        (ROOT / name).write_text(text, "utf-8")

@@ -1,0 +1,54 @@
+"""The pages that are made of the code are what the code makes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from reconverge.model.standard import standard_control_plane
+
+AGAIN = "python docs/generate.py makes it anew"
+
+
+@pytest.fixture(scope="module")
+def omissions(root: Path) -> dict[str, Any]:
+    read: dict[str, Any] = yaml.safe_load((root / "docs" / "omissions.yaml").read_text("utf-8"))
+    return read
+
+
+@pytest.mark.parametrize("page", ["docs/fidelity.md", "docs/invariants.md", "docs/events.md", "README.md"])
+def test_page_is_what_the_code_makes(page: str, root: Path, generator: dict[str, Any]) -> None:
+    assert (root / page).read_text("utf-8") == generator["pages"]()[page], AGAIN
+
+
+def test_every_loop_says_what_it_leaves_out(omissions: dict[str, Any]) -> None:
+    loops = {loop.name for loop in standard_control_plane().loops}
+    assert set(omissions["loops"]) == loops
+    assert all(omissions["loops"].values())
+
+
+def test_every_omission_has_a_direction(omissions: dict[str, Any], generator: dict[str, Any]) -> None:
+    entries = [*omissions["loops"].values(), *(part["left_out"] for part in omissions["parts"].values())]
+    assert {each["errs"] for some in entries for each in some} == set(generator["ERRS"])
+
+
+def test_every_loop_names_its_upstream_source(generator: dict[str, Any]) -> None:
+    for loop in standard_control_plane().loops:
+        assert loop.source.endswith(".go"), loop.name
+        assert list(generator["_rules_of"](loop)), loop.name
+
+
+def test_a_loop_without_entry_is_an_error(generator: dict[str, Any]) -> None:
+    with pytest.raises(KeyError):
+        generator["fidelity"](standard_control_plane().loops, {"loops": {}, "parts": {}})
+
+
+def test_a_transcript_is_made_anew(generator: dict[str, Any]) -> None:
+    page = "before\n<!-- transcript: --version -->\n```text\nsomething old\n```\nafter\n"
+    made = generator["with_transcripts"](page)
+    assert made.startswith("before\n<!-- transcript: --version -->\n```text\nreconverge ")
+    assert "something old" not in made
+    assert made.endswith("```\nafter\n")
