@@ -64,6 +64,40 @@ def test_texts_are_merged_where_they_differ(texts: list[str], one: str) -> None:
     assert merged(texts) == one
 
 
+def test_in_one_turn_of_an_actor_the_same_is_told_together(trace: Trace) -> None:
+    steps = [write(f"{verb} pod/{name} on n1", "kubelet") for name in "ab" for verb in ("starts", "stops")]
+    assert told(trace, *steps) == ["starts pod/a, pod/b on n1", "stops pod/a, pod/b on n1"]
+
+
+def crash_loop(times: int) -> list[TraceStep]:
+    """A pod is created and rejected, again and again."""
+    pairs = [
+        (write(f"creates pod/web-{n}", time=5 * n), write(f"rejects pod/web-{n}", "kubelet", 5 * n))
+        for n in range(times)
+    ]
+    return [step for pair in pairs for step in pair]
+
+
+def test_what_comes_again_and_again_is_counted(trace: Trace) -> None:
+    assert told(trace, *crash_loop(20)) == [
+        "creates pod/web-0",
+        "rejects pod/web-0",
+        "these 2 steps 19 more times, until t+1m35s",
+    ]
+
+
+def test_what_comes_twice_is_told_twice(trace: Trace) -> None:
+    assert len(told(trace, *crash_loop(2))) == 4
+
+
+def test_a_counted_part_ends_where_the_loop_begins(trace: Trace) -> None:
+    texts = told(trace, *crash_loop(20), outcome="growth", repeats_from=36)
+    assert texts[2:] == [
+        "these 2 steps 17 more times, until t+1m25s",
+        *("creates pod/web-18", "rejects pod/web-18", "creates pod/web-19", "rejects pod/web-19"),
+    ]
+
+
 def test_time_passes_in_the_next_lines_time(trace: Trace) -> None:
     assert told(trace, TraceStep(5, "time", "time", "5 s pass"), write("creates pod/a", time=5)) == ["creates pod/a"]
 

@@ -154,6 +154,14 @@ def test_an_ordinary_run_is_shown_without_verdict(samples: ModuleType) -> None:
     assert "does not hold" not in text
 
 
+def test_the_same_steps_are_shown_once(samples: ModuleType) -> None:
+    twice = (samples.DRAIN, evolve(samples.DRAIN, invariant="no-livelock", object="cluster"))
+    text = report_text(samples.result(traces=twice))
+    assert text.count("repeats every 5s from here") == 1
+    assert "#2 no-livelock: cluster" in text
+    assert "It breaks in the very steps of #1." in text
+
+
 def test_everything_shows_every_step(samples: ModuleType) -> None:
     lines = trace_report(samples.CRASH, Page(120), everything=True)
     shown = " ".join(" ".join(line.plain.split()) for line in lines)
@@ -161,7 +169,7 @@ def test_everything_shows_every_step(samples: ModuleType) -> None:
 
 
 def test_a_long_run_loses_its_middle(samples: ModuleType) -> None:
-    steps = tuple(TraceStep(n, "write", "replicaset", f"{'creates' if n % 2 else 'deletes'} a pod") for n in range(500))
+    steps = tuple(TraceStep(n, "write", "replicaset", f"writes {'abcdefghijk'[n % 11]}") for n in range(500))
     text = "\n".join(line.plain for line in trace_report(evolve(samples.CRASH, steps=steps), Page(80)))
     assert "441 more steps, until t+8m" in text
     assert len(text.splitlines()) < 100

@@ -28,7 +28,11 @@ def check_command(options: Namespace, output: Output) -> int:
     wanted = reports_wanted(options, config)
     how = _how(options, config)
     accept = config.get("accept", {})
-    results = [check(each, **how, accepted=acceptances(accept)) for each in scenarios(options, config)]
+    how["accepted"] = acceptances(accept)
+    results = []
+    for scenario in scenarios(options, config):
+        with output.busy(f"checking {scenario.name}"):
+            results.append(check(scenario, **how))
     hints = [_kept(result, output) for result in results]
     job = Job(results, hints, installed_version())
     _show(job, options.output or config.get("output", "text"), output)

@@ -6,7 +6,7 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -64,6 +64,20 @@ class Output:
         """Writes one line to standard error."""
         with contextlib.suppress(BrokenPipeError):
             print(text, file=sys.stderr, flush=True)
+
+    @contextlib.contextmanager
+    def busy(self, text: str) -> Iterator[None]:
+        """Says on the terminal what is being done, and takes it back afterwards; nothing where nobody looks."""
+        if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+            yield
+            return
+        sys.stderr.write(f"{text} ...")
+        sys.stderr.flush()
+        try:
+            yield
+        finally:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
 
     def page(self) -> Page:
         """The page of the terminal: its width, and plain characters where its encoding has no others."""

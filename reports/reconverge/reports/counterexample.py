@@ -17,16 +17,26 @@ KIND_STYLES = {"event": "bold cyan", "refused": "yellow", "time": "dim", "write"
 
 
 def counterexample(
-    trace: Trace, page: Page, *, number: int = 1, also: tuple[str, ...] = (), hint: str = "", everything: bool = False
+    trace: Trace,
+    page: Page,
+    *,
+    number: int = 1,
+    also: tuple[str, ...] = (),
+    hint: str = "",
+    everything: bool = False,
+    same_as: int = 0,
 ) -> list[Text]:
     """The lines of one counterexample.
 
     `also` names the other objects that break for the same reason, `hint` the command that replays it; with
-    `everything` no step is folded.
+    `everything` no step is folded. `same_as` is the number of a counterexample with just these steps, which are then
+    not shown again.
     """
     lines = [rule(page, "red"), *_title(trace, page, number), *_message(trace, page, also), Text()]
-    lines += [*_events(trace, page), Text(), *steps(trace, page, everything=everything)]
-    lines += end(trace, page)
+    if same_as:
+        lines += indented(f"It breaks in the very steps of #{same_as}.", page, INDENT)
+    else:
+        lines += [*_events(trace, page), Text(), *steps(trace, page, everything=everything), *end(trace, page)]
     advice = _advice(trace, page, hint)
     return [*lines, Text(), *advice] if advice else lines
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Iterable
 from typing import Any
@@ -108,12 +109,20 @@ def loops(every: Iterable[ControlLoop[Any]]) -> list[Entry]:
 
 
 def _loop(loop: ControlLoop[Any]) -> Entry:
+    first, more = _sentences(re.sub(r"Source: .*", "", _one_line(loop.__doc__)))
     details = (
+        ("more", more),
         ("watches", ", ".join(sorted(loop.watches))),
         ("lives on", "the machines" if loop.physical else ""),
         ("source", loop.source),
     )
-    return Entry("loops", loop.name, _one_line(loop.__doc__), "", _told(details))
+    return Entry("loops", loop.name, first, "", _told(details))
+
+
+def _sentences(text: str) -> tuple[str, str]:
+    """The first sentence, and the rest."""
+    first, stop, rest = text.partition(". ")
+    return first + stop.strip(), rest.strip()
 
 
 def rules() -> list[Entry]:

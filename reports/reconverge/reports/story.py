@@ -14,8 +14,8 @@ from reconverge.checker.trace import Difference, StepKind, Trace, TraceStep
 from reconverge.model.value import Seconds
 from reconverge.reports import words
 
-ALIKE_LEAST = 2
-"""So many steps of one actor that differ only in names are told as one."""
+CYCLE_LEAST, CYCLE_LONGEST = 3, 8
+"""A part of so many beats at most that comes so many times or more, but for names, is told once."""
 BEATS_MOST = 60
 """Longer stories lose their middle; the trace itself keeps every step."""
 HEAD, TAIL = 40, 19
@@ -25,7 +25,7 @@ FIELDS_MOST = 4
 _DIGITS = re.compile(r"\d+")
 _NAME = re.compile(r"\b[a-z]+/[\w./#-]+|\b[\w.]+-\w+[\w.-]*")
 _STATUS = re.compile(r"\bstatus\b|^(?:updates|sets|writes) (?:endpoints|endpointslice)|^reports pod/")
-_IMPLIED = re.compile(r"cleans up pod/|marks pod/\S+ as disrupted")
+_IMPLIED = re.compile(r"cleans up pod/|admits pod/|marks pod/\S+ as disrupted")
 _UNSHOWN_KINDS = ("lease/", "machine/")
 """Objects whose changes an event's own words tell better."""
 _BOOKKEEPING = frozenset({"generation", "observedGeneration", "revision", "resourceVersion", "templateDigest", "uid"})
@@ -60,7 +60,7 @@ def beats(trace: Trace, *, everything: bool = False) -> list[Beat]:
     if everything:
         return told
     told = [beat for beat, before in zip(told, [None, *told], strict=False) if not _goes_without_saying(beat, before)]
-    told = list(_folded(list(_alike(told))))
+    told = list(_cycles(list(_folded(list(_alike(told))))))
     if len(told) <= BEATS_MOST:
         return told
     return [*told[:HEAD], _gap(told[HEAD:-TAIL]), *told[-TAIL:]]
@@ -103,7 +103,7 @@ def _period(trace: Trace) -> str:
 
 
 def _goes_without_saying(beat: Beat, before: Beat | None) -> bool:
-    """Time passing shows in the next line's time; an eviction deletes; a kubelet forgets a pod that is gone."""
+    """Time passing shows in the next line's time; an eviction deletes; a kubelet admits what it starts."""
     if beat.broken or beat.repeats or beat.deviation:
         return False
     if before is not None and before.text == beat.text.replace("deletes ", "evicts ", 1) and before.kind == "write":
@@ -116,22 +116,20 @@ def _may_fold(beat: Beat) -> bool:
 
 
 def _alike(told: Sequence[Beat]) -> Iterator[Beat]:
-    """Runs of one actor's steps at one moment that differ only in names become one beat."""
+    """In one turn of an actor, steps that differ only in names become one beat; in which order they came is no news."""
     start = 0
     for end in range(1, len(told) + 1):
-        if end < len(told) and not told[end].repeats and _same_shape(told[start], told[end]):
+        if end < len(told) and not told[end].repeats and _same_turn(told[start], told[end]):
             continue
-        run = told[start:end]
-        yield from [_joined(run)] if len(run) >= ALIKE_LEAST else run
+        groups: dict[tuple[str, str], list[Beat]] = {}
+        for beat in told[start:end]:
+            groups.setdefault((beat.kind, shape(beat.text)), []).append(beat)
+        yield from (_joined(group) if len(group) > 1 else group[0] for group in groups.values())
         start = end
 
 
-def _same_shape(one: Beat, other: Beat) -> bool:
-    return (
-        _may_fold(one)
-        and _may_fold(other)
-        and (one.time, one.kind, one.actor, shape(one.text)) == (other.time, other.kind, other.actor, shape(other.text))
-    )
+def _same_turn(one: Beat, other: Beat) -> bool:
+    return _may_fold(one) and _may_fold(other) and (one.time, one.actor) == (other.time, other.actor)
 
 
 def shape(text: str) -> str:
@@ -189,6 +187,56 @@ def _status_updates(run: Sequence[Beat]) -> list[Beat]:
     return [
         evolve(run[0], actor=who, text=f"{total} status updates", reason=note, differences=(), count=total, minor=True)
     ]
+
+
+def _cycles(told: Sequence[Beat]) -> Iterator[Beat]:
+    """A part that comes again and again, but for names and numbers, is told once and counted."""
+    keys = [(beat.actor, beat.kind, _DIGITS.sub("0", shape(beat.text))) for beat in told]
+    ends = _ends(told)
+    at = 0
+    while at < len(told):
+        length, times = _cycle(keys, at, ends[at])
+        yield from told[at : at + length]
+        if times > 1:
+            yield _again(told[at : at + length], told[at + length : at + length * times], times - 1)
+        at += length * times
+
+
+def _ends(told: Sequence[Beat]) -> list[int]:
+    """For each beat: up to where beats may be folded with it."""
+    ends = [len(told)] * len(told)
+    for at in range(len(told) - 1, -1, -1):
+        following = at + 1
+        if not _may_fold(told[at]):
+            ends[at] = at
+        elif following < len(told):
+            ends[at] = following if told[following].repeats else ends[following]
+    return ends
+
+
+def _cycle(keys: Sequence[object], at: int, end: int) -> tuple[int, int]:
+    """The length of the part that begins here, and how often it comes; (1, 1) if it does not come again."""
+    best = (1, 1)
+    for length in range(1, CYCLE_LONGEST + 1):
+        times = 1
+        while at + length * (times + 1) <= end and _comes_again(keys, at, length, times):
+            times += 1
+        # A longer part must tell more than the beats that a shorter one leaves over.
+        if times >= CYCLE_LEAST and length * (times - 1) > best[0] * best[1]:
+            best = (length, times)
+    return best
+
+
+def _comes_again(keys: Sequence[object], at: int, length: int, times: int) -> bool:
+    return keys[at + length * times : at + length * (times + 1)] == keys[at : at + length]
+
+
+def _again(part: Sequence[Beat], rest: Sequence[Beat], times: int) -> Beat:
+    steps = "this" if len(part) == 1 else f"these {len(part)} steps"
+    until = f", until {words.moment(rest[-1].time)}" if rest[-1].time != part[-1].time else ""
+    total = sum(beat.count for beat in rest)
+    again = "once more" if times == 1 else f"{times:,} more times"
+    return Beat(rest[0].index, rest[0].time, "write", "", f"{steps} {again}{until}", count=total, minor=True)
 
 
 def _gap(hidden: Sequence[Beat]) -> Beat:

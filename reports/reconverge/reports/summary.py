@@ -15,6 +15,8 @@ from reconverge.reports.page import Page, indented, labelled, rule
 
 LABEL = 18
 OBJECTS_MOST = 4
+NAMED_MOST = 4
+"""Beyond so many inconclusive invariants their objects are not named."""
 SENTENCES_MOST = 10
 MARKS: dict[Status, str] = {"violated": "red", "held": "green", "inconclusive": "yellow", "never applicable": "dim"}
 
@@ -76,8 +78,11 @@ def _verdicts(result: Result, page: Page) -> list[Text]:
         if verdict.accepted:
             text = f"{verdict.invariant} ({verdict.object}): {verdict.accepted}"
             lines += labelled("accepted", text, page, width=LABEL)
-    for each in every:
-        if each.status == "inconclusive":
+    open_ = [each for each in every if each.status == "inconclusive"]
+    if len(open_) > NAMED_MOST:
+        lines += _names("inconclusive", open_, page)
+    else:
+        for each in open_:
             lines += labelled("inconclusive", _named(each, "yellow"), page, width=LABEL)
     lines += _names("held", [each for each in every if each.status == "held"], page)
     lines += _names("nothing to judge", [each for each in every if each.status == "never applicable"], page)

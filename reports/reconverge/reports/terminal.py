@@ -21,8 +21,8 @@ def report(result: Result, page: Page, *, hints: Sequence[str] = ()) -> list[Tex
     parts = [header(result, page), table(result, page)]
     for index, trace in enumerate(result.traces):
         hint = hints[index] if index < len(hints) else ""
-        also = grouped(result, index)
-        parts.append(counterexample(trace, page, number=index + 1, also=also, hint=hint))
+        also, same = grouped(result, index), _same_steps(result, index)
+        parts.append(counterexample(trace, page, number=index + 1, also=also, hint=hint, same_as=same))
     parts.append(summary(result, page))
     lines: list[Text] = []
     for part in parts:
@@ -36,6 +36,17 @@ def grouped(result: Result, index: int) -> tuple[str, ...]:
     of_trace = result.traces[index].object
     names = (verdict.object for verdict in result.verdicts if verdict.trace == index and verdict.object != of_trace)
     return tuple(dict.fromkeys(names))
+
+
+def _same_steps(result: Result, index: int) -> int:
+    """The number of an earlier counterexample with the same steps, from 1; 0 if there is none."""
+    trace = result.traces[index]
+    same = (
+        number
+        for number, each in enumerate(result.traces[:index], start=1)
+        if trace.steps and (each.steps, each.waiting) == (trace.steps, trace.waiting)
+    )
+    return next(same, 0)
 
 
 def trace_report(trace: Trace, page: Page, *, hint: str = "", everything: bool = False) -> list[Text]:

@@ -142,6 +142,9 @@ def _reach(result: Result) -> str:
     explored = result.exploration
     if explored.mode == "random" or explored.complete or not explored.covered:
         return f"{scope(result)} ({size(explored)})"
+    if explored.bounds in explored.covered:
+        states = count(explored.states, "state")
+        return f"{claimed(result)} ({states}), but not every quiet run came to its end"
     part = f"part of those of {bounds(explored.bounds)}"
     return f"{claimed(result)}, complete, and {part} ({count(explored.states, 'state')} in all)"
 
@@ -177,6 +180,8 @@ def facts(trace: Trace) -> str:
     known = {word.rstrip("./-") for word in re.findall(r"[\w./-]+", told)}
     rest = []
     for name, each in trace.facts.items():
+        if name == "outcome":
+            continue
         parts = [value(part) for part in (each if isinstance(each, (list, tuple)) else [each])]
         new = [
             part

@@ -70,6 +70,8 @@ def _header(result: Result) -> Markup:
         rows.append(("read", text(f"{words.count(read.total, 'object')}{source}: {kinds(read.modelled)}")))
         if read.skipped:
             rows.append(("left out", text(f"not modelled: {kinds(read.skipped)}")))
+        if read.ignored:
+            rows.append(("ignored", text(f"{words.count(read.ignored, 'field')} on which nothing modelled depends")))
         if read.unsupported:
             rows.append(("unsupported", _places(read.unsupported)))
         if read.notes:
