@@ -9,7 +9,7 @@ import pytest
 from reconverge.model.action import DeletePod, Patch
 from reconverge.model.events import PodDeleted
 from reconverge.model.eviction import EVICTED
-from reconverge.model.loop import LoopState
+from reconverge.model.loop import InFlight, LoopState
 from reconverge.model.loops.drain import begin_drain
 from reconverge.model.loops.kubelet.actions import Forget, FromNode, Locally
 from reconverge.model.objects import Lease, OwnerReference, Taint, Toleration
@@ -71,7 +71,7 @@ def test_a_scale_down_needs_a_surplus(lab: Any, replicas: int, broken: bool) -> 
 def test_an_interrupted_scale_down_is_excused(lab: Any) -> None:
     rs = lab.set_of(replicas=2)
     pods = lab.pods_of(rs, "n1", "n1")
-    loops = {"kubelet": LoopState(), "replicaset": LoopState()}
+    loops = {"replicaset": LoopState(in_flight=InFlight("default/web", (), revision=-1))}
     assert lab.broken(KEY, deletes(lab, "replicaset", pods[0], rs, pods[1], loops=loops)) == []
 
 

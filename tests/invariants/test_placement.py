@@ -8,7 +8,7 @@ import pytest
 
 from reconverge.model.action import Bind, DeletePod, Patch
 from reconverge.model.labels import Requirement, Selector, labels_of
-from reconverge.model.loop import LoopState
+from reconverge.model.loop import InFlight, LoopState
 from reconverge.model.loops.kubelet.actions import FromNode
 from reconverge.model.objects import (
     Affinity,
@@ -99,7 +99,7 @@ def test_a_host_port_is_taken_for_every_address(lab: Any) -> None:
 
 def test_what_changed_under_an_interrupted_pass_is_excused_but_not_what_only_bindings_change(lab: Any) -> None:
     pod = lab.pod("web-new", None, spec=lab.spec(cpu=3900))
-    loops = {"kubelet": LoopState(), "scheduler": LoopState()}
+    loops = {"scheduler": LoopState(in_flight=InFlight(pod.key, (), revision=-1))}
     for other, broken in (([], False), ([lab.pod("web-a", "n1")], True)):
         before = lab.situation(lab.node(unschedulable=True), *other, pod, loops=loops)
         assert (

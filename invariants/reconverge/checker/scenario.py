@@ -101,6 +101,7 @@ class Scenario:
             name or _name_of(paths), loaded, nodes=nodes, kubernetes=kubernetes, may=may, events=events,
             deviations=deviations, only=only, skip=skip, invariants=invariants,
         )  # fmt: skip
+        require_something(loaded, ", ".join(str(path) for path in paths))
         scenario = scenario_from(document, loaded=loaded)
         return evolve(scenario, warnings=(*scenario.warnings, *_assumptions(loaded, nodes)))
 
@@ -186,6 +187,15 @@ def require_event(name: str, where: str = "") -> None:
     if name not in EVENTS:
         close = nearest(name, EVENTS)
         raise ScenarioError(f'there is no event "{name}"', where, f'"{close}"' if close else "")
+
+
+def require_something(loaded: Loaded, where: str) -> None:
+    """Raises ScenarioError if nothing that was read runs pods: there would be nothing to check."""
+    if any(isinstance(each, Pod) or hasattr(each, "template") for each in loaded.objects):
+        return
+    left_out = ", ".join(f"{count} {kind}" for kind, count in sorted(loaded.skipped.items()))
+    found = f"only {left_out}" if left_out else "no Kubernetes object"
+    raise ScenarioError(f"nothing to check: {found}, and nothing that runs pods", where)
 
 
 def _name_of(paths: Sequence[str | Path]) -> str:

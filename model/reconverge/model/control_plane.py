@@ -166,7 +166,7 @@ class ControlPlane:
             queue,
             serving,
             timers,
-            InFlight(move.key, plan.actions) if plan.actions else None,
+            InFlight(move.key, plan.actions, cluster.store.revision) if plan.actions else None,
             state.stalled,
             state.paused,
         )
@@ -190,7 +190,7 @@ class ControlPlane:
             queue = {**state.queue, flight.key: None} if again else state.queue
             failed = state.with_(memory=memory, queue=queue, in_flight=None)
             return Written(self._with_loop(cluster, move.loop, failed), action, (), error)
-        remaining = InFlight(flight.key, rest) if rest else None
+        remaining = InFlight(flight.key, rest, after.store.revision) if rest else None
         now = after.loops[move.loop]
         made = LoopState(now.memory, now.queue, now.serving, now.timers, remaining, now.stalled, now.paused)
         moved = self._with_loop(after, move.loop, made)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
-from attrs import frozen
+from attrs import field, frozen
 
 from reconverge.model.action import Action
 from reconverge.model.errors import ApiError
@@ -106,6 +106,8 @@ class InFlight:
 
     key: str
     actions: tuple[Action, ...]
+    revision: int = field(default=0, eq=False, repr=False)
+    """The store's revision after its read or its last write: another one by now means that others have written."""
 
 
 @frozen

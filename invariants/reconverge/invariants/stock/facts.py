@@ -35,11 +35,11 @@ def undisturbed(step: Step) -> bool:
     """Whether nothing but the pass itself happened between what its loop read and this write of it.
 
     A pass that an event or another loop came in between decided on what it had read: what has changed since is no
-    mistake of the loop. A loop that is not interrupted keeps its turn until its last write.
+    mistake of the loop.
     """
-    cluster = step.before.cluster
-    names = list(cluster.loops)
-    return step.actor not in cluster.loops or names[cluster.turn % len(names)] == step.actor
+    state = step.before.cluster.loops.get(step.actor)
+    flight = state.in_flight if state is not None else None
+    return flight is None or flight.revision == step.before.store.revision
 
 
 def local_pod(cluster: Cluster, pod: Pod) -> LocalPod | None:

@@ -18,6 +18,7 @@ from reconverge.invariants.stock.facts import (
     owning_set,
     pods_of_sets,
     removals,
+    undisturbed,
 )
 from reconverge.invariants.stock.missing import why_missing
 from reconverge.model.objects import Deployment, Pod, ReplicaSet
@@ -86,8 +87,11 @@ def _above(step: Step, *, terminating: bool) -> Iterable[Violation]:
     source="pkg/controller/deployment/util/deployment_util.go (NewRSNewReplicas)",
 )
 def rollout_ceiling(step: Step, _: None) -> Iterable[Violation]:
-    """Judges creations: after a scale-down there may be more pods for a moment, but none is added to them."""
-    return _above(step, terminating=False)
+    """Judges creations: after a scale-down there may be more pods for a moment, but none is added to them.
+
+    A pass that was planned before the scale-down and comes to its writes after it is excused.
+    """
+    return _above(step, terminating=False) if undisturbed(step) else ()
 
 
 @invariant(
