@@ -303,6 +303,8 @@ class _Watch:
                     isinstance(d, Tie) and d.at == taken.tie for d in self.deviations
                 ):
                     self.ties.append(Branch(self.place, self.event, (*self.deviations, Tie(taken.tie, choice))))
+        if self.ties is not None and isinstance(taken.move, Read) and _begins_turn(taken):
+            self._turns(taken)
         idle = isinstance(taken.move, Read) and taken.before.store is taken.after.store and not _begun(taken)
         if idle:
             return
@@ -312,11 +314,9 @@ class _Watch:
             self.next_events.append(
                 Place(taken.before, (*self.place.plays, play), self.place.deviations + len(play.deviations))
             )
-        if self.ties is not None and isinstance(taken.move, Read):
-            self._turns(taken)
 
     def _turns(self, taken: Taken) -> None:
-        """The first key of each other loop that is ready, served before this one."""
+        """Each other loop that is ready takes its turn before the one whose turn begins."""
         assert self.ties is not None
         ready = self.explorer.world.plane.ready(taken.before)
         loops = {taken.move.loop}  # type: ignore[union-attr]
@@ -324,6 +324,14 @@ class _Watch:
             if move.loop not in loops:
                 loops.add(move.loop)
                 self.ties.append(Branch(self.place, self.event, (*self.deviations, OutOfTurn(self.step, choice))))
+
+
+def _begins_turn(taken: Taken) -> bool:
+    """Whether a read is the first of its loop's turn.
+
+    In the middle of a turn another loop would see little else than before it or after it.
+    """
+    return not taken.before.loops[taken.move.loop].serving  # type: ignore[union-attr]
 
 
 def _begun(taken: Taken) -> bool:
