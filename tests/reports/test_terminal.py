@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 from rich.console import Console
 
-from reconverge.checker.result import Bounds, Cell, Exploration, Verdict
+from reconverge.checker.result import Bounds, Cell, Coverage, Exploration, Verdict
 from reconverge.checker.trace import TraceStep
 from reconverge.reports.page import ASCII, UNICODE, Page
 from reconverge.reports.terminal import report, report_text, reports, trace_report
@@ -152,6 +152,15 @@ def test_an_ordinary_run_is_shown_without_verdict(samples: ModuleType) -> None:
     assert "A run without violation" in text
     assert "Everything is at rest here." in text
     assert "does not hold" not in text
+
+
+def test_what_never_happened_for_one_reason_is_told_together(samples: ModuleType) -> None:
+    why = "it was possible in no state that was reached"
+    never = tuple(f"{name} never happened: {why}" for name in ("uncordon", "node-recover"))
+    coverage = Coverage({}, {}, {}, (*never, "job-completes was never applicable"))
+    text = report_text(samples.clean(coverage=coverage), Page(120))
+    assert f"never happened    uncordon, node-recover: {why}.\n" in text
+    assert "never applicable" not in text
 
 
 def test_the_same_steps_are_shown_once(samples: ModuleType) -> None:

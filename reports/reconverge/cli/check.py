@@ -125,4 +125,4 @@ def _untested(result: Result) -> list[str]:
     asked = result.document.get("spec", {}).get("check") or ()
     names = {name for each in asked for name in (each if isinstance(each, dict) else [each])}
     idle = [each.invariant for each in result.verdicts if each.status == "never applicable" and each.invariant in names]
-    return [*never(result), *(f"{name} had nothing to judge" for name in idle)]
+    return [*(f"never happened: {text}" for text in never(result)), *(f"{name} had nothing to judge" for name in idle)]

@@ -21,6 +21,7 @@ SENTENCES_MOST = 10
 MARKS: dict[Status, str] = {"violated": "red", "held": "green", "inconclusive": "yellow", "never applicable": "dim"}
 
 
+NEVER = " never happened: "
 READINGS = (
     {"budget-honoured": "API evictions only", "budget-kept": "every voluntary removal"},
     {"rollout-ceiling": "without terminating pods", "rollout-ceiling-terminating": "with terminating pods"},
@@ -103,8 +104,15 @@ def _happened(result: Result, page: Page) -> list[Text]:
 
 
 def never(result: Result) -> list[str]:
-    """What never happened, without what the verdicts say already: that there was nothing to judge."""
-    return [text for text in result.coverage.never if not text.endswith("was never applicable")]
+    """What never happened, those of one reason together, without what the verdicts say: that nothing was to judge."""
+    groups: dict[str, list[str]] = {}
+    for text in result.coverage.never:
+        name, happened, reason = text.partition(NEVER)
+        if happened:
+            groups.setdefault(reason, []).append(name)
+        elif not text.endswith("was never applicable"):
+            groups.setdefault(text, [])
+    return [f"{words.listed(names)}: {reason}" if names else reason for reason, names in groups.items()]
 
 
 def _readings(result: Result) -> list[str]:

@@ -13,7 +13,7 @@ from reconverge.reports.page import Page, indented
 
 ROWS_MOST = 24
 """Beyond this many workloads, those that hold throughout are told in one line."""
-NAME_MOST = 34
+NAME_MOST = 40
 STYLES = {"held": "green", "violated": "bold red", "inconclusive": "yellow", "never applicable": "dim"}
 
 

@@ -50,7 +50,7 @@ def listed(words: Iterable[str], most: int = 0) -> str:
 def sentence(text: str) -> str:
     """The text with a capital at its beginning (unless that is a name) and a full stop at its end."""
     text = text.strip()
-    if text and text.split(maxsplit=1)[0].rstrip(",:").isalpha():
+    if text and text.split(maxsplit=1)[0].isalpha():
         text = text[0].upper() + text[1:]
     return text if not text or text[-1] in ".!?" else f"{text}."
 
