@@ -43,5 +43,7 @@ def _words(finding: Finding) -> str:
     for name in sorted(names, key=len, reverse=True):
         if name:
             text = text.replace(name, "*")
-    text = re.sub(r"(?:pod|node|deployment|replicaset|statefulset|service)/\S+", "*", text)
-    return _NUMBER.sub("0", text)
+    text = _NUMBER.sub("0", re.sub(r"(?:pod|node|deployment|replicaset|statefulset|service)/[^\s:;,]+", "*", text))
+    # Of several things that wait for the same reason it does not matter how many there are.
+    head, colon, rest = text.partition(": ")
+    return head + colon + "; ".join(sorted(set(rest.split("; "))))
