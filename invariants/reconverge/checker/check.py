@@ -167,7 +167,7 @@ class _Conclusion:
     def result(self) -> Result:
         """The whole result."""
         findings = [self._reduced(each) for each in self.explored.counterexamples.values()]
-        groups = causes(findings)
+        groups = causes(findings, self.world.start.store)
         traces: list[Trace] = []
         verdicts: dict[tuple[str, str], Verdict] = {}
         for group in groups:
