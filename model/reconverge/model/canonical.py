@@ -21,6 +21,7 @@ from reconverge.model.control_plane import ControlPlane
 from reconverge.model.daemon_pods import only_node, unpinned
 from reconverge.model.likeness import At, age, labels_without_hostname
 from reconverge.model.machines import LocalPod, Machine
+from reconverge.model.node_groups import NodeGroup, number_of
 from reconverge.model.objects import (
     ApiObject,
     Condition,
@@ -286,7 +287,16 @@ class _Form:
         """The physical side of a node, without its pods."""
         if machine is None:
             return None
-        return machine.zone, machine.powered, machine.reachable, machine.kubelet, machine.runtime, machine.exists
+        known = (machine.zone, machine.powered, machine.reachable, machine.kubelet, machine.runtime, machine.exists)
+        if not machine.group:
+            return known
+        boots = None if machine.boots_at is None else age(machine.boots_at, self.now)
+        return (*known, machine.group, machine.subnet, boots)
+
+    def group(self, group: NodeGroup) -> tuple[Any, ...]:
+        """A node group; the number that its next instance gets matters only where a node's name does."""
+        named = not self.symmetry or any(number_of(group.name, name) is not None for name in self.distinguished)
+        return (_digest(group.with_(launched=0, desired=0)), group.desired, group.launched if named else None)
 
     def pods_at(self, name: str, machine: Machine | None) -> tuple[str, ...]:
         """The pods bound to a node with what runs of them, and what runs without an object, sorted."""
@@ -316,12 +326,15 @@ class _Form:
         # Pods bound to a node that is neither in the API nor a machine: left over after a deletion.
         bound = {pod.node for pod in self.store.table("Pod").objects.values() if pod.node}
         stray = sorted({*bound, *self.bound_for} - set(names))
+        groups = self.cluster.machines.groups
         return (
             sorted(repr(self.node(name)) for name in (*names, *stray)),
             unbound,
             sorted(repr(self.object(each)) for each in self._others()),
             self.known("", ""),
             sorted(self.cluster.machines.zones_down),
+            sorted(self.cluster.machines.load.items()),
+            [self.group(groups[name]) for name in sorted(groups)],
             self.plane.names[self.cluster.turn] if any(s.serving for s in self.cluster.loops.values()) else "",
         )
 

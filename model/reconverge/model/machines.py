@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from reconverge.model.node_groups import NodeGroup
 from reconverge.model.objects import Node, PodSpec
 from reconverge.model.persistent import EMPTY, Map
 from reconverge.model.value import Seconds, Value
@@ -62,6 +63,11 @@ class Machine(Value):
     """Pods by uid."""
     registers: Node | None = None
     """The Node object that the kubelet registers when it starts and finds none."""
+    group: str = ""
+    """The node group that it is an instance of; empty for none."""
+    subnet: str = ""
+    boots_at: Seconds | None = None
+    """When an instance that has been launched will run; None once it has."""
 
     @property
     def connected(self) -> bool:
@@ -87,11 +93,12 @@ class Machine(Value):
 
 
 @frozen
-class Machines:
-    """All machines by name, and the zones that are down."""
+class Machines(Value):
+    """All machines by name, the zones that are down, and the node groups."""
 
     by_name: Map[str, Machine] = EMPTY
     zones_down: frozenset[str] = frozenset()
+    groups: Map[str, NodeGroup] = EMPTY
 
     def get(self, name: str) -> Machine | None:
         """The machine of a node, or None."""
@@ -99,8 +106,16 @@ class Machines:
 
     def put(self, machine: Machine) -> Machines:
         """The machines with one added or replaced."""
-        return Machines(self.by_name.set(machine.name, machine), self.zones_down)
+        return self.with_(by_name=self.by_name.set(machine.name, machine))
 
     def remove(self, name: str) -> Machines:
         """The machines without one."""
-        return Machines(self.by_name.discard(name), self.zones_down)
+        return self.with_(by_name=self.by_name.discard(name))
+
+    def group(self, name: str) -> NodeGroup | None:
+        """The node group of that name, or None."""
+        return self.groups.get(name)
+
+    def put_group(self, group: NodeGroup) -> Machines:
+        """The machines with a group added or replaced."""
+        return self.with_(groups=self.groups.set(group.name, group))

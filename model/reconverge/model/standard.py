@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from reconverge.model.admission import admit_pod
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane
+from reconverge.model.load import with_start_loads
 from reconverge.model.loops.cloud_node import CloudNodeController
 from reconverge.model.loops.daemonset import DaemonSetController
 from reconverge.model.loops.deployment import DeploymentController
@@ -14,6 +15,7 @@ from reconverge.model.loops.disruption import DisruptionController
 from reconverge.model.loops.drain import DrainLoop
 from reconverge.model.loops.endpoints import EndpointsController
 from reconverge.model.loops.garbage_collector import GarbageCollector
+from reconverge.model.loops.horizontal_autoscaler import HorizontalAutoscaler
 from reconverge.model.loops.job import JobController
 from reconverge.model.loops.kubelet import Kubelet
 from reconverge.model.loops.node_lifecycle import NodeLifecycleController
@@ -23,6 +25,7 @@ from reconverge.model.loops.scheduler import Scheduler
 from reconverge.model.loops.statefulset import StatefulSetController
 from reconverge.model.loops.taint_eviction import TaintEvictionController
 from reconverge.model.machines import LocalPod, Machine, Machines
+from reconverge.model.node_groups import NodeGroup, joined_groups
 from reconverge.model.objects import ApiObject, Lease, Node, Pod
 from reconverge.model.persistent import Map
 from reconverge.model.rules import Rules
@@ -39,11 +42,13 @@ def standard_control_plane() -> ControlPlane:
             CloudNodeController(),
             DeploymentController(),
             ReplicaSetController(),
-            StatefulSetController(),
+            HorizontalAutoscaler(),
             DaemonSetController(),
             JobController(),
             EndpointsController(),
             DisruptionController(),
+            # After budgets are computed: a pod made again under its old name must not be taken for the evicted one.
+            StatefulSetController(),
             Scheduler(),
             PodGarbageCollector(),
             GarbageCollector(),
@@ -52,11 +57,11 @@ def standard_control_plane() -> ControlPlane:
     )
 
 
-def cluster_of(objects: Iterable[ApiObject], rules: Rules | None = None) -> Cluster:
+def cluster_of(objects: Iterable[ApiObject], rules: Rules | None = None, groups: Iterable[NodeGroup] = ()) -> Cluster:
     """A cluster in which the objects exist as they are and every Node has a living machine; no loop has started.
 
     Pods that are bound and run or are ready also run on their machines. Objects keep the uids they have; those
-    without one (0) are given one.
+    without one (0) are given one. Machines named `<group>-<number>` are instances of that node group.
     """
     rules = rules if rules is not None else Rules()
     given = list(objects)
@@ -68,7 +73,8 @@ def cluster_of(objects: Iterable[ApiObject], rules: Rules | None = None) -> Clus
             silent = None if new.ready != "Unknown" else -rules.node_monitor_grace
             store, _ = store.put(Lease(name=new.name, renewed_at=silent))
     machines = Machines(Map({node.name: _machine_of(store, node) for node in store.nodes()}))
-    return Cluster(store, machines, {}, 0, rules)
+    machines = with_start_loads(store, machines)
+    return Cluster(store, joined_groups(machines, groups), {}, 0, rules)
 
 
 def _machine_of(store: Store, node: Node) -> Machine:

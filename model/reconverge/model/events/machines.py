@@ -152,6 +152,7 @@ class NodeRecovers(NodeEvent):
         return (
             machine is not None
             and machine.exists
+            and machine.boots_at is None
             and not (machine.connected and machine.runtime)
             and machine.zone not in cluster.machines.zones_down
         )

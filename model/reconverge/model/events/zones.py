@@ -10,7 +10,9 @@ from reconverge.model.action import Written
 from reconverge.model.cluster import Cluster
 from reconverge.model.events.base import Event, Options, choices, combined
 from reconverge.model.events.machines import NodePartitioned, crashed, with_machine
-from reconverge.model.machines import Machine, Machines
+from reconverge.model.machines import Machine
+from reconverge.model.node_groups import NODE_GROUPS
+from reconverge.model.store import Change
 
 
 @frozen
@@ -33,6 +35,12 @@ class ZoneEvent(Event):
         machines = cluster.machines.by_name
         return [machines[name] for name in sorted(machines) if machines[name].zone == self.zone]
 
+    def told(self, cluster: Cluster) -> tuple[Change, ...]:
+        """What makes the node groups of the zone look at it again."""
+        groups = cluster.machines.groups
+        concerned = [groups[name] for name in sorted(groups) if self.zone in groups[name].zones]
+        return tuple(Change(NODE_GROUPS, group.name, group, group) for group in concerned)
+
 
 @frozen
 class ZoneFails(ZoneEvent):
@@ -54,8 +62,8 @@ class ZoneFails(ZoneEvent):
             if machine.powered:
                 written = combined(written, crashed(written[0], machine))
         down = written[0].machines.zones_down | {self.zone}
-        machines = Machines(written[0].machines.by_name, down)
-        return written[0].with_(machines=machines), written[1]
+        machines = written[0].machines.with_(zones_down=down)
+        return written[0].with_(machines=machines), (*written[1], *self.told(cluster))
 
     def describe(self) -> str:
         """Zone a goes down."""
@@ -75,10 +83,10 @@ class ZoneRecovers(ZoneEvent):
 
     def apply(self, cluster: Cluster) -> Written:
         """Every machine that still exists runs again."""
-        up = Machines(cluster.machines.by_name, cluster.machines.zones_down - {self.zone})
-        written: Written = (cluster.with_(machines=up), ())
+        up = cluster.machines.with_(zones_down=cluster.machines.zones_down - {self.zone})
+        written: Written = (cluster.with_(machines=up), self.told(cluster))
         for machine in self.members(cluster):
-            if machine.exists and not machine.connected:
+            if machine.exists and not machine.connected and machine.boots_at is None:
                 back = machine.with_(powered=True, reachable=True, kubelet=True, runtime=True)
                 written = combined(written, with_machine(written[0], back))
         return written
