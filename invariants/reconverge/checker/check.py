@@ -127,7 +127,8 @@ def _worth_claiming(search: Search, bounds: Bounds) -> bool:
 
 def _not_covered(search: Search, bounds: Bounds, budget: int) -> Iterable[str]:
     if search.unfinished:
-        yield f"{search.unfinished} quiet runs were given up before they came to rest or repeated themselves"
+        runs = "1 quiet run was" if search.unfinished == 1 else f"{search.unfinished:,} quiet runs were"
+        yield f"{runs} given up before coming to rest or repeating"
     if not search.complete and not search.unfinished and search.steps > budget:
         yield (
             f"sequences of {counted(bounds.events, 'event')} with {counted(bounds.deviations, 'deviation')} were not "

@@ -10,6 +10,9 @@ import attrs
 from reconverge.loading import Fields, LoadError, decode, nearest
 from reconverge.model.events import EVENTS, Event, ManifestApplied, RollOut
 
+PREPARED = ("template", "changes")
+"""Fields of a rollout that a scenario's `set` fills."""
+
 
 def event_class(name: str, fields: Fields) -> type[Event]:
     """The event kind of a name. Raises LoadError with the nearest known one."""
@@ -35,7 +38,7 @@ def argument_values(kind: type[Event], arguments: Fields, extra: tuple[str, ...]
     names = {_word(field.name): field for field in attrs.fields(kind)}
     allowed = [*names, *extra]
     if kind is RollOut:
-        allowed = [each for each in allowed if each != "template"]
+        allowed = [each for each in allowed if each not in PREPARED]
     arguments.only(*allowed)
     values: dict[str, Any] = {}
     for word in arguments.names():
@@ -87,5 +90,5 @@ def signature(kind: type[Event]) -> Mapping[str, bool]:
     return {
         _word(field.name): field.default is attrs.NOTHING
         for field in attrs.fields(kind)
-        if not (kind is RollOut and field.name == "template")
+        if not (kind is RollOut and field.name in PREPARED)
     }

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 from reconverge.checker.build_trace import trace_of
-from reconverge.checker.event_words import event_from
 from reconverge.checker.runner import Play, run
 from reconverge.checker.scenario import Scenario
+from reconverge.checker.scenario_file import step_event
 from reconverge.checker.schedule import deviation_from
 from reconverge.checker.trace import Stroke, Trace
 from reconverge.checker.walks import random_plays
-from reconverge.loading import parse_document_text
+from reconverge.loading import Loaded, parse_document_text
 from reconverge.model.control_plane import ControlPlane
 
 
@@ -24,7 +24,7 @@ def replay(trace: Trace, *, plane: ControlPlane | None = None, folder: Path | No
     """The trace made anew by playing its events. Raises ReplayError if the same promise is not broken."""
     scenario = Scenario.from_document(trace.scenario, folder)
     world = scenario.world(plane)
-    plays = tuple(play_from(stroke) for stroke in trace.strokes)
+    plays = tuple(play_from(stroke, scenario.loaded) for stroke in trace.strokes)
     if not trace.invariant:
         return trace_of(world, plays, None, document=trace.scenario, kubernetes=trace.kubernetes, seed=trace.seed)
     result = run(world, plays, world.judge(trace.invariant), until=trace.invariant)
@@ -37,10 +37,10 @@ def replay(trace: Trace, *, plane: ControlPlane | None = None, folder: Path | No
     )  # fmt: skip
 
 
-def play_from(stroke: Stroke) -> Play:
+def play_from(stroke: Stroke, loaded: Loaded | None = None) -> Play:
     """The play that a trace has kept. Raises LoadError for an event that does not exist."""
     fields = parse_document_text(json.dumps({stroke.event: dict(stroke.arguments)}), "trace")
-    event = event_from(stroke.event, fields.child(stroke.event), fields)
+    event = step_event(fields, loaded if loaded is not None else Loaded())
     return Play(event, tuple(deviation_from(each) for each in stroke.deviations))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from reconverge.checker.schedule import Taken
 from reconverge.invariants.situation import Outcome
-from reconverge.model.canonical import fingerprint
+from reconverge.model.canonical import fingerprint, left_over
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane, Read, Wait
 
@@ -56,7 +56,7 @@ class RestDetector:
             self.repeats_from = self._seen[key]
             return "loop"
         self._seen[key] = self._steps
-        finished = sum(pod.terminal for pod in cluster.store.table("Pod").objects.values())
+        finished = sum(left_over(pod, cluster.now) for pod in cluster.store.table("Pod").objects.values())
         bare = fingerprint(self._plane, cluster, finished=False)
         earlier = self._seen_without_finished.get(bare)
         if earlier is not None and finished > earlier[1]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -13,9 +14,15 @@ from reconverge.model.objects import PodTemplate
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 
-def changed_template(arguments: Fields, workload: str, loaded: Loaded) -> PodTemplate:
-    """The workload's template with the fields that `set` names; paths begin at the template. Raises LoadError."""
-    document = _document(arguments, workload, loaded)
+Changes = tuple[tuple[str, object], ...]
+
+
+def changed_template(arguments: Fields, values: Mapping[str, Any], loaded: Loaded) -> tuple[PodTemplate, Changes]:
+    """The workload's template with the fields that `set` names, and these; paths begin at the template.
+
+    Raises LoadError.
+    """
+    document = _document(arguments, str(values.get("workload", "")), loaded)
     value = deepcopy(document.value)
     template = value["spec"]["template"]
     for path, new in arguments.child("set").value.items():
@@ -23,7 +30,7 @@ def changed_template(arguments: Fields, workload: str, loaded: Loaded) -> PodTem
     decoded: Any = decode(Document(document.kind, document.api_version, value, document.file))
     result = decoded.template
     assert isinstance(result, PodTemplate)
-    return result
+    return result, tuple(arguments.child("set").value.items())
 
 
 def _document(arguments: Fields, workload: str, loaded: Loaded) -> Document:

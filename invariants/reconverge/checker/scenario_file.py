@@ -194,27 +194,24 @@ def _start(spec: Fields, objects: Sequence[ApiObject]) -> Any:
 
 
 def _steps(spec: Fields, loaded: Loaded) -> tuple[Event, ...]:
-    steps = []
-    for step in spec.children("steps"):
-        names = step.names() or list(step.value)
-        if len(names) != 1:
-            raise step.error(f"must be one event with its arguments, not {len(names)}")
-        name = names[0]
-        arguments = step.child(name)
-        event = event_from(name, arguments, step) if "set" not in arguments else _changed(step, name, loaded)
-        steps.append(event)
-    return tuple(steps)
+    return tuple(step_event(step, loaded) for step in spec.children("steps"))
 
 
-def _changed(step: Fields, name: str, loaded: Loaded) -> Event:
-    """A rollout that sets fields of the template."""
+def step_event(step: Fields, loaded: Loaded) -> Event:
+    """The one event of a step; `loaded` are the manifests of which a rollout may set fields. Raises LoadError."""
+    names = step.names() or list(step.value)
+    if len(names) != 1:
+        raise step.error(f"must be one event with its arguments, not {len(names)}")
+    name = names[0]
     arguments = step.child(name)
-    kind = event_class(name, step)
-    if kind is not RollOut:
+    if "set" not in arguments:
+        return event_from(name, arguments, step)
+    if event_class(name, step) is not RollOut:
         raise arguments.error("belongs to rollout only", "set")
-    values = argument_values(kind, arguments, extra=("set",))
-    template = changed_template(arguments, values.get("workload", ""), loaded)
-    return RollOut(values["workload"], values.get("behaviour", ""), template)
+    values = argument_values(RollOut, arguments, extra=("set",))
+    return RollOut(
+        values.get("workload", ""), values.get("behaviour", ""), *changed_template(arguments, values, loaded)
+    )
 
 
 def _allowances(spec: Fields, loaded: Loaded) -> tuple[Allowance, ...]:
@@ -229,7 +226,7 @@ def _allowances(spec: Fields, loaded: Loaded) -> tuple[Allowance, ...]:
         arguments = may.child(name)
         options = argument_values(kind, arguments, extra=("times", "set"))
         if "set" in arguments:
-            options["template"] = changed_template(arguments, options.get("workload", ""), loaded)
+            options["template"], options["changes"] = changed_template(arguments, options, loaded)
         allowances.append(Allowance(name, arguments.optional_integer("times"), options))
     return tuple(allowances)
 

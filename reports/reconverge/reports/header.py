@@ -24,19 +24,8 @@ def header(result: Result, page: Page) -> list[Text]:
         lines += labelled("nodes", where, page, width=LABEL)
     seed = f"seed {result.seed}"
     lines += labelled("rules", f"Kubernetes {result.kubernetes}, {seed}", page, width=LABEL)
-    lines += labelled("explored", f"{words.scope(result)}: {_effort(result)}", page, width=LABEL)
+    lines += labelled("explored", words.reach(result), page, width=LABEL)
     return lines
-
-
-def _effort(result: Result) -> str:
-    explored = result.exploration
-    parts = [words.size(explored)]
-    if explored.mode == "exhaustive":
-        parts.append(words.count(explored.sequences, "sequence"))
-        parts.append(words.count(explored.transitions, "transition"))
-        if not explored.symmetry:
-            parts.append("without merging alike states")
-    return ", ".join(parts)
 
 
 def _read(read: Account, page: Page) -> list[Text]:

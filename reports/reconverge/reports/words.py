@@ -129,15 +129,15 @@ def claim(result: Result) -> str:
     findings = [verdict for verdict in result.verdicts if verdict.status == "violated"]
     if findings:
         wanted = ", as expected" if result.expectation is not None and result.expectation.met else ""
-        return f"{_violations(findings)}{wanted}. Explored: {_reach(result)}."
+        return f"{_violations(findings)}{wanted}. Explored: {reach(result)}."
     if explored.mode == "random":
-        return f"No violation found in {_reach(result)}; what was not drawn is not judged."
+        return f"No violation found in {reach(result)}; what was not drawn is not judged."
     if inconclusive(result):
-        return f"Inconclusive: no violation found, but the search was cut short. Explored: {_reach(result)}."
+        return f"Inconclusive: no violation found, but the search was cut short. Explored: {reach(result)}."
     return f"No violation found for {claimed(result)} ({count(explored.states, 'state')}, complete)."
 
 
-def _reach(result: Result) -> str:
+def reach(result: Result) -> str:
     """How far a search went: what was explored completely, and what in part."""
     explored = result.exploration
     if explored.mode == "random" or explored.complete or not explored.covered:

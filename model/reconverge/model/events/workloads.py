@@ -96,6 +96,8 @@ class RollOut(WorkloadEvent):
 
     behaviour: str = "ready"
     template: PodTemplate | None = None
+    changes: tuple[tuple[str, object], ...] = ()
+    """The fields that the template was made by setting, by path: a scenario's `set`."""
 
     name = "rollout"
     summary = "a workload's pod template is changed (ready by default, or never-ready, crashes)"
@@ -105,7 +107,7 @@ class RollOut(WorkloadEvent):
         """A good template for each workload, or the behaviours given."""
         for name in _names(cluster, options, "Deployment", "StatefulSet", "DaemonSet"):
             for behaviour in choices(options, "behaviour", ["ready"]):
-                event = cls(name, behaviour, options.get("template"))
+                event = cls(name, behaviour, options.get("template"), options.get("changes", ()))
                 if event.enabled(cluster):
                     yield event
 
@@ -119,8 +121,9 @@ class RollOut(WorkloadEvent):
         return edited(cluster, workload, template=next_template(workload, self.behaviour, self.template))
 
     def arguments(self) -> dict[str, Any]:
-        """The template is prepared by the scenario and not written out here."""
-        return {name: value for name, value in super().arguments().items() if name != "template"}
+        """The template is made of what is set, so that is what is written."""
+        known = {name: value for name, value in super().arguments().items() if name not in ("template", "changes")}
+        return {**known, "set": dict(self.changes)} if self.changes else known
 
     def describe(self) -> str:
         """Rollout of deployment/web."""
