@@ -138,6 +138,10 @@ class Store:
         """All ReplicaSets whose controlling owner has the uid, ordered by key."""
         return cast("list[ReplicaSet]", self._indexed("ReplicaSet", "owner", str(uid)))
 
+    def orphan_sets(self, namespace: str) -> list[ReplicaSet]:
+        """All ReplicaSets of a namespace without a controlling owner, ordered by key."""
+        return cast("list[ReplicaSet]", self._indexed("ReplicaSet", "orphan", namespace))
+
     def in_namespace(self, kind: str, namespace: str) -> list[Any]:
         """All objects of a kind (not Pod or Node) in a namespace, ordered by key."""
         return self._indexed(kind, "namespace", namespace)

@@ -52,6 +52,12 @@ def _owned_entries(owned: ApiObject) -> Iterator[IndexEntry]:
         yield ("owner", str(owned.owner.uid))
 
 
+def _set_entries(rs: ApiObject) -> Iterator[IndexEntry]:
+    yield from _owned_entries(rs)
+    if rs.owner is None:
+        yield ("orphan", rs.namespace)
+
+
 def _never_same(before: Any, after: Any) -> bool:
     return False
 
@@ -62,6 +68,7 @@ def _same_owner(before: ApiObject, after: ApiObject) -> bool:
 
 _ENTRIES: dict[str, tuple[Callable[[Any], Iterator[IndexEntry]], Callable[[Any, Any], bool]]] = {
     "Pod": (_pod_entries, _same_pod_entries),
+    "ReplicaSet": (_set_entries, _same_owner),
     "Node": (lambda node: iter((("zone", node.zone),)), _never_same),
 }
 

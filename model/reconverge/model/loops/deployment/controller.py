@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from reconverge.model.action import Action, Patch
 from reconverge.model.loop import ControlLoop, Plan, Reading
 from reconverge.model.loops.deployment import progress
 from reconverge.model.loops.deployment.pass_ import Pass, condition
 from reconverge.model.loops.deployment.rolling import RollingUpdate
 from reconverge.model.loops.deployment.scaling import is_scaling_event, scale
+from reconverge.model.loops.ownership import adoptable_sets, owner_keys_for_orphan
 from reconverge.model.objects import Condition, Deployment, DeploymentStatus, Pod, ReplicaSet
 from reconverge.model.store import Change
 from reconverge.model.value import Seconds
@@ -36,11 +38,22 @@ class DeploymentController(ControlLoop[None]):
         if change.kind == "Deployment":
             return None, (change.key,)
         if change.kind == "ReplicaSet":
-            rs: ReplicaSet = change.object
-            if rs.owner is not None and rs.owner.kind == "Deployment":
-                return None, (f"{rs.namespace}/{rs.owner.name}",)
-            return None, ()
+            return None, self._set_changed(change, reading)
         return None, self._last_pod_gone(change, reading) if change.after is None else ()
+
+    def _set_changed(self, change: Change, reading: Reading) -> tuple[str, ...]:
+        """The owner, the former one, or whoever may adopt a ReplicaSet that has none and is new or labelled anew."""
+        before: ReplicaSet | None = change.before
+        rs: ReplicaSet = change.object
+        keys: dict[str, None] = {}
+        for each in (rs, before):
+            if each is not None and each.owner is not None and each.owner.kind == "Deployment":
+                keys[f"{each.namespace}/{each.owner.name}"] = None
+        if change.after is None or rs.owner is not None:
+            return tuple(keys)
+        if before is None or before.owner is not None or before.labels != rs.labels:
+            keys.update(dict.fromkeys(owner_keys_for_orphan(reading.store, "Deployment", rs)))
+        return tuple(keys)
 
     def _last_pod_gone(self, change: Change, reading: Reading) -> tuple[str, ...]:
         pod: Pod = change.before
@@ -66,14 +79,30 @@ class DeploymentController(ControlLoop[None]):
         deployment = reading.store.deployment(key)
         if deployment is None:
             return (Plan(None),)
-        sets = [
-            rs
-            for rs in reading.store.replica_sets_of(deployment.uid)
-            if rs.deletion_at is None and deployment.selector.matches(rs.labels)
-        ]
+        sets, claims = self.claimed(reading, deployment)
         work = Pass(reading, deployment, sets)
         again = self._pass(work)
-        return (Plan(None, tuple(work.actions), again),)
+        return (Plan(None, (*claims, *work.actions), again),)
+
+    def claimed(self, reading: Reading, deployment: Deployment) -> tuple[list[ReplicaSet], tuple[Action, ...]]:
+        """The ReplicaSets that are this deployment's, and the writes that adopt matching orphans and release strangers.
+
+        What follows knows an adopted set in the version before its adoption: a write of it is refused, and the pass
+        comes again.
+        """
+        sets = [rs for rs in reading.store.replica_sets_of(deployment.uid) if rs.deletion_at is None]
+        matching = [rs for rs in sets if deployment.selector.matches(rs.labels)]
+        released = [] if deployment.terminating else [rs for rs in sets if rs not in matching]
+        adopted = adoptable_sets(reading.store, deployment)
+        no_more, now = "its labels no longer match the selector", "its labels match the selector"
+        owner = deployment.owner_reference()
+        claims = [
+            *(Patch("ReplicaSet", rs.key, rs.uid, (("owner", None),), no_more, f"releases {rs.reference}")
+              for rs in released),
+            *(Patch("ReplicaSet", rs.key, rs.uid, (("owner", owner),), now, f"adopts {rs.reference}")
+              for rs in adopted),
+        ]  # fmt: skip
+        return matching + adopted, tuple(claims)
 
     def _pass(self, work: Pass) -> Seconds | None:
         deployment = work.deployment

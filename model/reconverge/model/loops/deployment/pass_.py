@@ -125,7 +125,11 @@ class Pass:
             return False
         self._update(
             rs,
-            rs.with_(deployment_revision=revision, min_ready=self.deployment.min_ready),
+            rs.with_(
+                deployment_revision=revision,
+                min_ready=self.deployment.min_ready,
+                generation=rs.generation + (rs.min_ready != self.deployment.min_ready),
+            ),
             "its template is wanted again",
             f"makes {rs.reference} revision {revision}",
         )
