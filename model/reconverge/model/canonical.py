@@ -37,6 +37,7 @@ from reconverge.model.objects import (
 )
 from reconverge.model.objects.node import HOSTNAME
 from reconverge.model.store import Store
+from reconverge.model.value import Seconds
 
 Marks = dict[tuple[str, str], list[Any]]
 """What others know of an object, by (kind, key)."""
@@ -45,8 +46,8 @@ Marks = dict[tuple[str, str], list[Any]]
 def fingerprint(plane: ControlPlane, cluster: Cluster, *, symmetry: bool = True, finished: bool = True) -> bytes:
     """Sixteen bytes that are equal for clusters that are the same up to renaming.
 
-    With `symmetry` False nodes keep their names. With `finished` False finished pods are not looked at, so that pods
-    that pile up do not hide that everything else repeats.
+    With `symmetry` False nodes keep their names. With `finished` False pods that are only left over are not looked
+    at, so that pods that pile up do not hide that everything else repeats.
     """
     form = _Form(plane, cluster, symmetry, finished).whole()
     return blake2b(repr(form).encode(), digest_size=16).digest()
@@ -66,6 +67,11 @@ def pod_classes(plane: ControlPlane, cluster: Cluster) -> dict[str, str]:
         pod.key: form.text((form.pod(pod), nodes.get(pod.node or "", "")))
         for pod in cluster.store.table("Pod").objects.values()
     }
+
+
+def left_over(pod: Pod, now: Seconds) -> bool:
+    """Whether nothing will come of a pod any more: it has finished, or should long be gone and nobody confirms it."""
+    return pod.terminal or (pod.deletion_at is not None and pod.deletion_at <= now)
 
 
 @lru_cache(maxsize=4096)
@@ -304,7 +310,7 @@ class _Form:
         left = dict(machine.pods) if machine is not None else {}
         for pod in self.store.pods_on(name):
             local = left.pop(pod.uid, None)
-            if pod.terminal and not self.finished:
+            if not self.finished and left_over(pod, self.now):
                 continue
             pods.append(repr((self.pod(pod), self.local(local) if local is not None else None)))
         pods.extend(repr(("bound for here", self.pod(pod))) for pod in self.bound_for.get(name, ()))
