@@ -94,10 +94,12 @@ class Machine(Value):
 
 @frozen
 class Machines(Value):
-    """All machines by name, the zones that are down, and the node groups."""
+    """All machines by name, the zones that are down, the load of the workloads, and the node groups."""
 
     by_name: Map[str, Machine] = EMPTY
     zones_down: frozenset[str] = frozenset()
+    load: Map[str, int] = EMPTY
+    """Total demand in millicores by workload reference (see `reconverge.model.load`)."""
     groups: Map[str, NodeGroup] = EMPTY
 
     def get(self, name: str) -> Machine | None:

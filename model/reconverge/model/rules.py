@@ -33,6 +33,30 @@ class KubeletTimings:
 
 
 @frozen
+class AutoscalerSettings:
+    """Settings of the horizontal autoscaler, in seconds (`pkg/controller/podautoscaler/config/v1alpha1/defaults.go`)."""
+
+    period: Seconds = 15
+    tolerance: float = 0.1
+    """How far from 1 a ratio may be without effect."""
+    tolerance_by_distance: bool = False
+    """Up to 1.32 the distance of a ratio from 1 is compared, so that a ratio of 1.1 is just beyond 0.1."""
+    own_tolerances: bool = False
+    """Whether an autoscaler's own tolerances count (1.35 on)."""
+    downscale_window: Seconds = 300
+    cpu_initialization: Seconds = 300
+    """For so long after its start a pod's CPU counts only if it is ready and has a whole sample since."""
+    initial_readiness: Seconds = 30
+    """A pod that is not ready and last changed within this of its start has never been ready."""
+    metric_window: Seconds = 30
+    """The time that one sample of the metrics server covers."""
+    pod_level_requests: bool = True
+    """Whether pod-level requests count (1.34 on)."""
+    ambiguous_selectors: bool = True
+    """Whether an autoscaler stands still whose pods another one selects, too (1.26 on)."""
+
+
+@frozen
 class Rules(Value):
     """Everything that a version or a setting decides. Times in seconds, rates per second."""
 
@@ -60,6 +84,10 @@ class Rules(Value):
     evict_unready_pods: str = "healthy-budget"
     """`healthy-budget`: an unready pod may go while the budget is met; `budget-always`: the rule before 1.22 counts
     every pod against the budget."""
+    autoscaler: AutoscalerSettings = AutoscalerSettings()
+    autoscaler_base: str = "spec"
+    """What the autoscaler takes for the present count: `spec` is spec.replicas, `status` the rule before 1.16, under
+    which it is status.replicas with the surplus pods of a rollout."""
     terminating_replicas: bool = False
     """Whether ReplicaSet and Deployment report status.terminatingReplicas (1.35 on)."""
 
@@ -71,6 +99,12 @@ class Rules(Value):
             version=version,
             node_monitor_grace=50 if number >= (1, 31) else 40,
             terminating_replicas=number >= (1, 35),
+            autoscaler=AutoscalerSettings(
+                tolerance_by_distance=number < (1, 33),
+                own_tolerances=number >= (1, 35),
+                pod_level_requests=number >= (1, 34),
+                ambiguous_selectors=number >= (1, 26),
+            ),
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reconverge.model.events.base import Event, Options
+from reconverge.model.events.load import LoadChanges
 from reconverge.model.events.loops import LoopPauses, LoopRestarts, LoopResumes, TimePasses, WatchCatchesUp, WatchStalls
 from reconverge.model.events.machines import (
     InstanceTerminated,
@@ -46,8 +47,8 @@ EVENTS: dict[str, type[Event]] = {
         NodeCrashes, NodeRecovers, NodeReboots, NodePartitioned, NodeDeleted, InstanceTerminated, KubeletRestarts,
         RuntimeHangs, Cordon, Uncordon, Drain, LabelChanges, TaintAdded, TaintRemoved, ZoneFails, ZoneRecovers,
         ControlPlaneCut, Scale, RollOut, RollBack, RolloutPauses, RolloutResumes, ManifestApplied, ObjectDeleted,
-        PodDeleted, PodForceDeleted, ContainerCrashes, PodUnready, PodReady, LoopPauses, LoopResumes, LoopRestarts,
-        WatchStalls, WatchCatchesUp, TimePasses,
+        LoadChanges, PodDeleted, PodForceDeleted, ContainerCrashes, PodUnready, PodReady, LoopPauses, LoopResumes,
+        LoopRestarts, WatchStalls, WatchCatchesUp, TimePasses,
     )
 }  # fmt: skip
 """Every kind of event by its name."""
@@ -62,6 +63,7 @@ __all__ = [
     "InstanceTerminated",
     "KubeletRestarts",
     "LabelChanges",
+    "LoadChanges",
     "LoopPauses",
     "LoopRestarts",
     "LoopResumes",

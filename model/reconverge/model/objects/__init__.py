@@ -1,5 +1,6 @@
 """The API objects of the model: frozen values, one module per family."""
 
+from reconverge.model.objects.autoscaling import HorizontalPodAutoscaler
 from reconverge.model.objects.daemonset import DaemonSet, DaemonSetStatus
 from reconverge.model.objects.job import CronJob, Job, JobStatus
 from reconverge.model.objects.meta import ApiObject, OwnerReference
@@ -42,6 +43,7 @@ __all__ = [
     "DeploymentStatus",
     "Endpoint",
     "EndpointSlice",
+    "HorizontalPodAutoscaler",
     "IntOrPercent",
     "Job",
     "JobStatus",
