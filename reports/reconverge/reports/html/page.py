@@ -80,7 +80,7 @@ def _header(result: Result) -> Markup:
     if where:
         rows.append(("nodes", text(where)))
     rows.append(("rules", text(f"Kubernetes {result.kubernetes}, seed {result.seed}")))
-    rows.append(("explored", text(f"{words.scope(result)}: {words.size(result.exploration)}")))
+    rows.append(("explored", text(words.reach(result))))
     return element("dl", *(joined(tagged("dt", label), element("dd", each)) for label, each in rows))
 
 
