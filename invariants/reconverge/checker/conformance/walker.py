@@ -12,7 +12,7 @@ from reconverge.checker.conformance.explain import Explainer
 from reconverge.checker.conformance.names import Names
 from reconverge.checker.conformance.pace import Pacer
 from reconverge.checker.conformance.recording import Observed, Recording
-from reconverge.checker.conformance.run import Ask, Entry, Happen, Mover, Point, Trail
+from reconverge.checker.conformance.run import SCRIPT, Ask, Entry, Happen, Mover, Point, Trail
 from reconverge.checker.conformance.script import Stroke, strokes
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane
@@ -20,6 +20,8 @@ from reconverge.model.value import Seconds, Value
 
 EARLY = 1.3
 """How many seconds before the model a change may be observed: heartbeats, periods and watches have phases."""
+LATE = 1.0
+"""How many seconds after the model a change is observed at the latest, where nothing else is observed meanwhile."""
 SKEW = 0.02
 """Seconds by which the clock of the script and the arrival of watch events may differ."""
 ANSWER_WITHIN = 0.6
@@ -124,26 +126,39 @@ class Walker:
             stroke = self.strokes[state.struck]
             if stroke.step.at > until + SKEW:
                 break
-            state = self._rested(state, stroke) if stroke.step.do == "quiet" else self._advanced(state, stroke.step.at)
-            state = self._struck(state, stroke)
+            state = self._advanced(state, stroke.step.at)
             if state.busy:
                 return state
-        return self._answered(self._advanced(state, until))
+            state = self._struck(state, stroke)
+        state = self._advanced(state, until)
+        return state if state.busy else self._answered(state)
 
     def _advanced(self, state: State, until: Seconds) -> State:
+        """The state at a later time before which nothing was observed: the model has nothing to do for long either."""
+        for loops, late in self._lateness():
+            if not state.busy and until - state.point.cluster.now > 2 * late:
+                state = self._idle(self._passed(state, until - late), loops)
+        return state if state.busy else self._passed(state, until)
+
+    def _lateness(self) -> list[tuple[frozenset[str], Seconds]]:
+        """Loops, and how many seconds after the model's they may act in a recording: the longest first."""
+        everything = frozenset((*self.mover.plane.names, SCRIPT))
+        periodic = frozenset({"pod-gc"})
+        return [(periodic, self.start.point.cluster.rules.gc_period + LATE), (everything - periodic, LATE)]
+
+    def _passed(self, state: State, until: Seconds) -> State:
         if until <= state.point.cluster.now:
             return state
         return state.with_(trail=self.pacer.advance(state.trail, until)[-WINDOW:])
 
-    def _rested(self, state: State, stroke: Stroke) -> State:
-        """The state at the end of a time in which nothing was observed: the model has nothing to do either."""
-        state = self._advanced(state, stroke.step.at - min(EARLY, stroke.step.get("seconds") / 2))
+    def _idle(self, state: State, loops: frozenset[str]) -> State:
+        """The state, with what some loops would do now in `busy`: nothing, if the model is to agree."""
         trail = self.pacer.settle_silent(state.trail, everything=True)
         while (earlier := self.pacer.silent_earlier(trail)) is not trail:
             trail = self.pacer.settle_silent(earlier, everything=True)
-        state = state.with_(trail=trail)
-        busy = tuple(f"{loop} ({key}) {what}" for loop, key, what in self.pacer.would_do(state.point))
-        return self._advanced(state, stroke.step.at).with_(busy=busy)
+        state = state.with_(trail=trail[-WINDOW:])
+        would = self.pacer.would_do(state.point)
+        return state.with_(busy=tuple(f"{loop} ({key}) {what}" for loop, key, what in would if loop in loops))
 
     def _struck(self, state: State, stroke: Stroke) -> State:
         state = state.with_(struck=state.struck + 1)
