@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from reconverge.loading.decoders import daemonset, jobs, nodes, pods, policy, services, statefulset, workloads
+from reconverge.loading.decoders import (
+    autoscaling,
+    daemonset,
+    jobs,
+    nodes,
+    pods,
+    policy,
+    services,
+    statefulset,
+    workloads,
+)
 from reconverge.loading.decoders.registry import Decoder
 
 DECODERS: dict[str, tuple[Decoder, ...]] = {}
 """The decoders of each kind; several where one kind's name stands for different API groups."""
 
-for _module in (nodes, pods, policy, services, workloads, statefulset, daemonset, jobs):
+for _module in (nodes, pods, policy, services, workloads, statefulset, daemonset, jobs, autoscaling):
     for _each in _module.DECODERS:
         DECODERS[_each.kind] = (*DECODERS.get(_each.kind, ()), _each)
 

@@ -5,6 +5,7 @@ Source: apimachinery `pkg/apis/meta/v1/types.go`, `pkg/apis/meta/v1/validation/v
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -74,7 +75,8 @@ def read_annotations(fields: Fields, on_template: bool) -> Labels:
         if key.startswith(PREFIX) and key not in known:
             raise _misplaced(fields.child("annotations"), key, known)
     if LOAD in pairs:
-        fields.child("annotations").quantity(LOAD)
+        # The model reads millicores only.
+        pairs[LOAD] = f"{math.ceil(fields.child('annotations').quantity(LOAD) * 1000)}m"
     return labels_of(pairs)
 
 
