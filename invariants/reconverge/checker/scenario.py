@@ -119,6 +119,10 @@ class Scenario:
 
         return scenario_from(document, folder=folder)
 
+    def with_invariants(self, *more: Invariant) -> Scenario:
+        """The scenario with invariants of one's own, judged beside the others."""
+        return evolve(self, extra=(*self.extra, *more))
+
     # What a check uses ---------------------------------------------------------------------------------------
 
     def invariants(self) -> tuple[Invariant, ...]:

@@ -75,6 +75,10 @@ class ControlPlane:
             self.by_name[name]
         return ControlPlane([others.get(loop.name, loop) for loop in self.loops])
 
+    def including(self, *loops: ControlLoop[Any]) -> ControlPlane:
+        """This control plane with more loops, which take their turns last. Raises ValueError for a name that is taken."""
+        return ControlPlane([*self.loops, *loops])
+
     def start(self, cluster: Cluster) -> Cluster:
         """The cluster with all loops just started: nothing remembered, everything to be looked at."""
         loops = {}
