@@ -15,7 +15,7 @@ from reconverge.model.admission import admit_pod
 from reconverge.model.cluster import Cluster
 from reconverge.model.errors import AlreadyExists, Conflict, NotFound
 from reconverge.model.objects import ApiObject, Pod
-from reconverge.model.store import Change, Store
+from reconverge.model.store import Change, Store, Store
 from reconverge.model.value import Seconds, Value
 
 Written = tuple[Cluster, tuple[Change, ...]]
@@ -47,8 +47,7 @@ class Create(Action):
         store = cluster.store
         name = self.object.name
         if name.endswith("-"):
-            store, name = store.generate_name(f"{self.object.namespace}/{name}")
-            name = name.partition("/")[2]
+            store, name = _free_name(store, self.object)
         new: ApiObject = self.object.with_(name=name, created_at=cluster.now)
         if store.get(new.kind, new.key) is not None:
             raise AlreadyExists(f"{new.reference} already exists")
@@ -246,6 +245,14 @@ def stored(store: Store, after: ApiObject) -> tuple[Store, Change]:
         return written, change
     written, _ = written.remove(after.kind, after.key)
     return written, Change(after.kind, after.key, before, None)
+
+
+def _free_name(store: Store, new: ApiObject) -> tuple[Store, str]:
+    """A generated name that no object has, such as one of a dump, and the store that has given it."""
+    while True:
+        store, key = store.generate_name(f"{new.namespace}/{new.name}")
+        if store.get(new.kind, key) is None:
+            return store, key.partition("/")[2]
 
 
 def _current(cluster: Cluster, kind: str, key: str, uid: int) -> Any:
