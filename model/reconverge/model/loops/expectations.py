@@ -42,7 +42,7 @@ def lowered(expected: Expectations, kind: str, change: Change) -> Expectations:
     if found is None:
         return expected
     creations, deletions = found.creations, found.deletions
-    if change.before is None and creations > 0:
+    if change.before is None and change.after.deletion_at is None and creations > 0:
         creations -= 1
     if change.after is None or change.after.deletion_at is not None:
         deletions -= {pod.uid}

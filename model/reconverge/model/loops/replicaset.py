@@ -13,6 +13,7 @@ from reconverge.model.action import Action, Create, DeletePod, Patch
 from reconverge.model.errors import ApiError
 from reconverge.model.loop import ControlLoop, Plan, Reading
 from reconverge.model.loops.ownership import adoptable, owner_keys_for_orphan, releasable
+from reconverge.model.loops.pod_writes import DeletePodNamed
 from reconverge.model.loops.victims import ranked_victims
 from reconverge.model.objects import Pod, ReplicaSet, ReplicaSetStatus
 from reconverge.model.persistent import EMPTY, Map
@@ -75,7 +76,7 @@ class ReplicaSetController(ControlLoop[Expectations]):
         expected = memory.get(key)
         if expected is None:
             return memory
-        if change.before is None and expected.creations > 0:
+        if change.before is None and change.after.deletion_at is None and expected.creations > 0:
             expected = Expectation(expected.creations - 1, expected.deletions, expected.deadline)
         gone = change.after is None or change.after.deletion_at is not None
         if gone and change.object.uid in expected.deletions:
@@ -181,7 +182,7 @@ class ReplicaSetController(ControlLoop[Expectations]):
         """The victims of a scale-down; several alternatives where the ranking leaves pods equal."""
         reason = f"{rs.replicas} wanted, {len(active)} there"
         return [
-            (choice, tuple(DeletePod(pod.key, pod.uid, reason=reason) for pod in victims))
+            (choice, tuple(DeletePodNamed(pod.key, pod.uid, reason=reason) for pod in victims))
             for choice, victims in ranked_victims(reading, rs, active, min(count, reading.rules.burst_replicas))
         ]
 

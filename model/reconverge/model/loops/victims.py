@@ -22,12 +22,14 @@ _PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
 
 
 def siblings_per_node(reading: Reading, rs: ReplicaSet) -> dict[str, int]:
-    """Active pods per node of all ReplicaSets with the same controlling owner, or of this one if it has none.
+    """Active pods per node of all ReplicaSets with the same controlling owner; nothing for one that has none.
 
     Counted once, before any victim is chosen: a scale-down by several does not restore an even spread.
     """
+    if rs.owner is None:
+        return {}
     store = reading.store
-    sets = store.replica_sets_of(rs.owner.uid) if rs.owner is not None else [rs]
+    sets = store.replica_sets_of(rs.owner.uid)
     counts: dict[str, int] = {}
     for each in sets:
         for pod in store.pods_of(each.uid):
@@ -40,7 +42,7 @@ def rank(pod: Pod, siblings: dict[str, int], now: Seconds) -> tuple[Any, ...]:
     """The key by which victims are ordered, earliest first; pods with equal keys are told apart by uid alone.
 
     Ages are compared in logarithmic buckets, so that a few seconds of difference do not decide. They count from times
-    that the API keeps in whole seconds.
+    that the API keeps in whole seconds. See `ranked` for where the last two of its parts do not count.
     """
     return (
         pod.node is not None,
@@ -55,6 +57,26 @@ def rank(pod: Pod, siblings: dict[str, int], now: Seconds) -> tuple[Any, ...]:
     )
 
 
+_READY, _READY_AGE = 2, 5
+"""Places in the key of whether a pod is ready, and of the age of that."""
+
+
+def ranked(pods: list[Pod], siblings: dict[str, int], now: Seconds) -> list[tuple[tuple[Any, ...], Pod]]:
+    """The pods with their keys, earliest victim first.
+
+    Ready pods whose ready times differ inside one bucket are told apart by uid at once, whatever else they are.
+    """
+    keyed = [(rank(pod, siblings, now), pod) for pod in pods]
+    times: dict[tuple[Any, ...], set[int]] = {}
+    for key, pod in keyed:
+        times.setdefault(key[: _READY_AGE + 1], set()).add(floor(pod.ready_since))
+    cut = [
+        (key[: _READY_AGE + 1] if key[_READY] and len(times[key[: _READY_AGE + 1]]) > 1 else key, pod)
+        for key, pod in keyed
+    ]
+    return sorted(cut, key=lambda each: each[0])
+
+
 def _bucket(seconds: Seconds) -> int:
     nanoseconds = seconds * 1e9
     return floor(log2(nanoseconds)) if nanoseconds >= 1 else -1
@@ -65,7 +87,7 @@ def ranked_victims(reading: Reading, rs: ReplicaSet, active: list[Pod], count: i
     if count >= len(active):
         return [("", list(active))]
     siblings = siblings_per_node(reading, rs)
-    keyed = sorted(((rank(pod, siblings, reading.now), pod) for pod in active), key=lambda each: each[0])
+    keyed = ranked(active, siblings, reading.now)
     last = keyed[count - 1][0]
     certain = [pod for key, pod in keyed[:count] if key != last]
     equal = [pod for key, pod in keyed if key == last]
