@@ -38,6 +38,8 @@ ORDINARY_BUDGET = 120_000
 ASKED_BUDGET = 5_000_000
 """Steps spent at most when bounds were asked for."""
 ORDINARY_WALKS = 100
+SHORTER_BUDGET = 8_000
+"""Steps spent on looking for anything shorter than a reduced sequence that was found at random."""
 
 
 @frozen
@@ -216,6 +218,11 @@ class _Conclusion:
             # Fixed steps are the scenario's own; only what was free is reduced, and that search was shortest first.
             return Finding(counterexample.found, counterexample.plays, self.explored.conclusive, True)
         minimal = self._minimal(counterexample)
+        if self.explored.exploration.mode == "random":
+            shorter, complete = self._shorter(minimal)
+            minimal = self._minimal(shorter) if shorter is not None else minimal
+            if minimal.found.identity == counterexample.found.identity:
+                return Finding(minimal.found, minimal.plays, complete, minimal.minimal)
         exhaustive = self.explored.exploration.mode == "exhaustive"
         shortest = exhaustive and len(minimal.plays) <= len(counterexample.plays)
         same = minimal.found.identity == counterexample.found.identity
@@ -224,6 +231,20 @@ class _Conclusion:
             smallest = minimal.minimal and minimal.plays == counterexample.plays
             return Finding(counterexample.found, counterexample.plays, exhaustive, smallest)
         return Finding(minimal.found, minimal.plays, shortest, minimal.minimal)
+
+    def _shorter(self, minimal: Minimal) -> tuple[Counterexample | None, bool]:
+        """A sequence with fewer events that breaks the same promise to the same object, and whether none is shorter.
+
+        Searched exhaustively below the length that reduction has reached, as far as a small budget goes.
+        """
+        events = len(minimal.plays) - 1
+        if events < 1:
+            return None, True
+        deviations = sum(len(play.deviations) for play in minimal.plays)
+        only = evolve(self.world, invariants=(minimal.found.invariant,))
+        search = Explorer(only, Bounds(events, deviations), SHORTER_BUDGET).search()
+        shorter = search.counterexamples.get(minimal.found.identity)
+        return shorter, search.complete or shorter is not None
 
     def _minimal(self, counterexample: Counterexample) -> Minimal:
         """One sequence is reduced once for one promise and kind of object: growth breaks it for hundreds of pods."""
