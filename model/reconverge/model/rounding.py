@@ -5,6 +5,8 @@ Source: apimachinery `pkg/util/intstr/intstr.go`, `pkg/controller/deployment/uti
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from reconverge.model.objects import Deployment, IntOrPercent
 
 
@@ -35,8 +37,13 @@ def max_unavailable(deployment: Deployment) -> int:
 
 def fenceposts(deployment: Deployment) -> tuple[int, int]:
     """(surge, unavailable) of a rolling update; where both come to 0, one may be unavailable."""
-    surge = scaled(deployment.max_surge, deployment.replicas, up=True)
-    unavailable = scaled(deployment.max_unavailable, deployment.replicas, up=False)
+    return _fenceposts(deployment.max_surge, deployment.max_unavailable, deployment.replicas)
+
+
+@lru_cache(maxsize=4096)
+def _fenceposts(most_surge: IntOrPercent, most_unavailable: IntOrPercent, replicas: int) -> tuple[int, int]:
+    surge = scaled(most_surge, replicas, up=True)
+    unavailable = scaled(most_unavailable, replicas, up=False)
     if surge == 0 and unavailable == 0:
         unavailable = 1
     return surge, unavailable

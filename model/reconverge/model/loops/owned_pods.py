@@ -19,6 +19,9 @@ def woken_by_pod(kind: str, change: Change, reading: Reading) -> tuple[str, ...]
     """Keys of the workloads of a kind that a pod's change wakes: its owner, its former one, or whoever may adopt it."""
     before: Pod | None = change.before
     pod: Pod = change.object
+    owner = pod.owner
+    if owner is not None and owner.kind != kind and (before is None or before.owner is owner):
+        return ()
     owners = {_owner_key(kind, pod): None} if before is None or change.after is None or _differs(before, pod) else {}
     if before is not None and before.owner != pod.owner:
         owners[_owner_key(kind, before)] = None

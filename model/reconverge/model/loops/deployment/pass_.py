@@ -143,11 +143,10 @@ class Pass:
     def write_status(self, status: DeploymentStatus, revision: int | None = None, reason: str = "") -> None:
         """Writes the deployment's status, and its revision annotation if one is given."""
         before = self.deployment
-        after = before.with_(
-            status=status, deployment_revision=before.deployment_revision if revision is None else revision
-        )
-        if after == before or self.status_written:
+        number = before.deployment_revision if revision is None else revision
+        if self.status_written or (number == before.deployment_revision and status == before.status):
             return
+        after = before.with_(status=status, deployment_revision=number)
         self.status_written = True
         self.actions.append(Update(before, after, reason))
 
