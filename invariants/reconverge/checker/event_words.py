@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
+from reconverge.checker.manifests import unsaid
 from reconverge.loading import Fields, LoadError, decode, nearest
 from reconverge.model.events import EVENTS, Event, ManifestApplied, RollOut
 
-PREPARED = ("template", "changes")
-"""Fields of a rollout that a scenario's `set` fills."""
+PREPARED: Mapping[type[Event], tuple[str, ...]] = {
+    RollOut: ("template", "changes"),
+    ManifestApplied: ("leaving", "written"),
+}
+"""Fields that nobody writes: those of a rollout are filled by `set`, those of an apply by its objects."""
 
 
 def event_class(name: str, fields: Fields) -> type[Event]:
@@ -36,14 +41,16 @@ def event_from(name: str, arguments: Fields, parent: Fields) -> Event:
 def argument_values(kind: type[Event], arguments: Fields, extra: tuple[str, ...] = ()) -> dict[str, Any]:
     """The arguments given for an event kind, by attribute name; lists are choices. Raises LoadError."""
     names = {_word(field.name): field for field in attrs.fields(kind)}
-    allowed = [*names, *extra]
-    if kind is RollOut:
-        allowed = [each for each in allowed if each not in PREPARED]
-    arguments.only(*allowed)
+    arguments.only(*(each for each in (*names, *extra) if each not in PREPARED.get(kind, ())))
     values: dict[str, Any] = {}
     for word in arguments.names():
         if word in names:
             values[names[word].name] = _value(kind, names[word], arguments, word)
+    if kind is ManifestApplied and "objects" in values:
+        written = [document.value for document in arguments.documents("objects")]
+        silent = [each for each, text in zip(values["objects"], written, strict=True) if unsaid(each, text)]
+        values["leaving"] = tuple(each.reference for each in silent)
+        values["written"] = tuple(json.dumps(each) for each in written)
     return values
 
 
@@ -76,6 +83,8 @@ def _seconds(arguments: Fields, word: str) -> float:
 
 def words_of(event: Event) -> tuple[str, dict[str, Any]]:
     """(name, arguments) of an event, as plain data that a trace keeps."""
+    if isinstance(event, ManifestApplied):
+        return event.name, {"objects": [json.loads(each) for each in event.written]}
     return event.name, {_word(name): _plain(value) for name, value in event.arguments().items()}
 
 
@@ -90,5 +99,5 @@ def signature(kind: type[Event]) -> Mapping[str, bool]:
     return {
         _word(field.name): field.default is attrs.NOTHING
         for field in attrs.fields(kind)
-        if not (kind is RollOut and field.name in PREPARED)
+        if field.name not in PREPARED.get(kind, ())
     }

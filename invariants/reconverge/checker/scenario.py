@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from attrs import evolve, field, frozen
 
+from reconverge.checker.optional_loops import extended
 from reconverge.checker.start import Placement, settled, started
 from reconverge.checker.world import Allowance, World
 from reconverge.invariants import Invariant, Registry
@@ -15,6 +16,7 @@ from reconverge.invariants.stock import stock
 from reconverge.loading import Loaded, LoadError, load, nearest, parse_pools
 from reconverge.model.control_plane import ControlPlane
 from reconverge.model.events import EVENTS, Event
+from reconverge.model.loop import ControlLoop
 from reconverge.model.objects import ApiObject, Node, Pod
 from reconverge.model.rules import Rules
 from reconverge.model.standard import standard_control_plane
@@ -54,6 +56,8 @@ class Scenario:
     name: str
     objects: tuple[ApiObject, ...]
     rules: Rules = Rules()
+    loops: tuple[ControlLoop[Any], ...] = ()
+    """Control loops beside the standard ones."""
     start: Start = "settled"
     placement: Placement = field(factory=dict)
     steps: tuple[Event, ...] = ()
@@ -157,7 +161,7 @@ class Scenario:
 
     def world(self, plane: ControlPlane | None = None, *, symmetry: bool = True) -> World:
         """The model to be checked."""
-        plane = plane if plane is not None else standard_control_plane()
+        plane = extended(plane if plane is not None else standard_control_plane(), self.loops)
         cluster = started(plane, self.objects, self.rules)
         if self.start == "settled":
             rested = settled(plane, cluster, self.placement)
@@ -176,6 +180,8 @@ class Scenario:
             names.append("rollout")
         if kinds & {"Deployment", "StatefulSet", "ReplicaSet"}:
             names.append("scale")
+        if "HorizontalPodAutoscaler" in kinds:
+            names.append("load")
         return tuple(Allowance(name) for name in names)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from attrs import evolve
 
 from reconverge.checker.event_words import argument_values, event_class, event_from
+from reconverge.checker.optional_loops import OptionalLoop, optional_loops, with_objects_of
 from reconverge.checker.rollout_templates import changed_template
 from reconverge.checker.scenario import (
     DEFAULT_DEVIATIONS,
@@ -42,7 +43,10 @@ SPEC = (
     "kubernetes", "rules", "manifests", "objects", "nodePools", "start", "placement", "loops", "invariants", "steps",
     "may", "events", "deviations", "check", "skip", "expect",
 )  # fmt: skip
-SWITCHES = {"evict-unready-pods": ("evict_unready_pods", ("healthy-budget", "budget-always"))}
+SWITCHES = {
+    "evict-unready-pods": ("evict_unready_pods", ("healthy-budget", "budget-always")),
+    "autoscaler-base": ("autoscaler_base", ("spec", "status")),
+}
 """Single rules that a scenario may switch: the field of Rules, and its values."""
 
 
@@ -118,11 +122,9 @@ def _scenario(top: Fields, folder: Path | None, loaded: Loaded | None) -> Scenar
     top.choice("kind", ("Scenario",))
     name = top.child("metadata").only("name", "labels", "annotations").required_text("name")
     spec = top.child("spec").only(*SPEC)
-    if spec.names() and "loops" in spec:
-        for loop in spec.child("loops").names():
-            raise spec.child("loops").error("is no optional loop that this version has", loop)
     loaded = loaded if loaded is not None else _objects(spec, folder)
-    objects = (*_pool_nodes(spec), *loaded.objects)
+    loops = optional_loops(spec.child("loops"), folder)
+    objects = with_objects_of(loops, (*_pool_nodes(spec), *loaded.objects))
     if not any(isinstance(each, Node) for each in objects):
         raise spec.error("has no nodes: give nodePools, or Node objects among the manifests")
     rules = _rules(spec)
@@ -141,7 +143,8 @@ def _scenario(top: Fields, folder: Path | None, loaded: Loaded | None) -> Scenar
         skip=spec.texts("skip"),
         extra=extra,
         expect=_expected(spec),
-        document=_inline(top, spec, loaded),
+        loops=tuple(each.loop for each in loops.values()),
+        document=_inline(top, spec, loaded, loops),
         loaded=loaded,
         file="",
         bounds_given="events" in spec or "deviations" in spec,
@@ -264,10 +267,12 @@ def _check_ids(scenario: Scenario, spec: Fields) -> None:
         require_known(id_, registry, spec.where("skip"))
 
 
-def _inline(top: Fields, spec: Fields, loaded: Loaded) -> dict[str, Any]:
+def _inline(top: Fields, spec: Fields, loaded: Loaded, loops: Mapping[str, OptionalLoop]) -> dict[str, Any]:
     """The scenario with its manifests inline, as plain data."""
     kept = {key: spec.raw(key) for key in SPEC if key in spec and key not in ("manifests", "objects")}
     kept["objects"] = [document.value for document in loaded.raw]
+    if loops:
+        kept["loops"] = {name: dict(each.document) for name, each in loops.items()}
     return {
         "apiVersion": API_VERSION,
         "kind": "Scenario",

@@ -241,6 +241,10 @@ class ManifestApplied(Event):
     """kubectl apply: objects are created, or their specs set to what the manifests say; status stays."""
 
     objects: tuple[ApiObject, ...]
+    leaving: tuple[str, ...] = ()
+    """References of the workloads whose manifests say nothing of replicas: an apply leaves them to others."""
+    written: tuple[str, ...] = ()
+    """The manifests as JSON texts: what a trace keeps."""
 
     name = "apply"
     summary = "manifests are applied: objects are created or their specs changed"
@@ -250,7 +254,7 @@ class ManifestApplied(Event):
     def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
         """Only with objects given."""
         if options.get("objects"):
-            event = cls(tuple(options["objects"]))
+            event = cls(tuple(options["objects"]), options.get("leaving", ()), options.get("written", ()))
             if event.enabled(cluster):
                 yield event
 
@@ -262,7 +266,8 @@ class ManifestApplied(Event):
         """Each object in turn."""
         written: Written = (cluster, ())
         for new in self.objects:
-            written = combined(written, applied(written[0], new))
+            leaving = frozenset({"replicas"}) if new.reference in self.leaving else frozenset()
+            written = combined(written, applied(written[0], new, leaving))
         return written
 
     def describe(self) -> str:
@@ -293,15 +298,15 @@ KEPT = frozenset(
 """Fields that an apply leaves as they are."""
 
 
-def applied(cluster: Cluster, new: ApiObject) -> Written:
-    """The cluster with one object created or its spec set."""
+def applied(cluster: Cluster, new: ApiObject, leaving: frozenset[str] = frozenset()) -> Written:
+    """The cluster with one object created or its spec set, but for the fields that are left as they are."""
     before = cluster.store.get(new.kind, new.key)
     if before is None:
         return Create(new).apply(cluster)
     changes = {
         name: getattr(new, name)
         for name in _field_names(type(new))
-        if name not in KEPT and getattr(new, name) != getattr(before, name)
+        if name not in KEPT and name not in leaving and getattr(new, name) != getattr(before, name)
     }
     return edited(cluster, before, **changes) if changes else (cluster, ())
 
