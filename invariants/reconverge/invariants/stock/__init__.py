@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from reconverge.invariants.kinds import Invariant, Registry
 from reconverge.invariants.stock import (
+    autoscaling,
     budgets,
     drains,
     kills,
@@ -34,6 +35,8 @@ STOCK: tuple[Invariant, ...] = (
     rollouts.rollout_ceiling_terminating,
     rollouts.rollout_floor,
     ownership.one_controller,
+    autoscaling.autoscaler_bounds,
+    autoscaling.scaling_has_cause,
     kills.no_unprovoked_kill,
     placement.removal_has_room,
     drains.moved_once,
@@ -43,6 +46,7 @@ STOCK: tuple[Invariant, ...] = (
     drains.drain_completes,
     pending.pending_pods_placed,
     settled.placement_at_rest,
+    autoscaling.autoscaler_settles,
     ownership.orphans_removed,
     rest.no_livelock,
     rest.bounded_churn,
