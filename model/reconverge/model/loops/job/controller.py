@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from attrs import frozen
-
 from reconverge.model.action import Action, Create, Delete
 from reconverge.model.errors import ApiError
 from reconverge.model.likeness import At
 from reconverge.model.loop import ControlLoop, Plan, Reading
 from reconverge.model.loops import expectations
-from reconverge.model.loops.expectations import Expectations
 from reconverge.model.loops.job.backoff import Backoff
+from reconverge.model.loops.job.memory import JobMemory
 from reconverge.model.loops.job.pass_ import Pass
 from reconverge.model.loops.job.rules import JobRules
 from reconverge.model.loops.job.status import (
@@ -31,23 +29,13 @@ from reconverge.model.loops.owned_pods import claimed, woken_by_pod
 from reconverge.model.loops.pod_writes import RemoveFinalizer
 from reconverge.model.objects import Condition, Job, Pod
 from reconverge.model.objects.job import JOB_TRACKING
-from reconverge.model.persistent import EMPTY, Map
 from reconverge.model.store import Change, Store
-from reconverge.model.value import Seconds, Value
+from reconverge.model.value import Seconds
 
 MOST_PER_PASS = 500
 """Most pods created or deleted in one pass (MaxPodCreateDeletePerSync)."""
 ORPHAN = "Pod|"
 """Begins the key of a pod whose Job is gone."""
-
-
-@frozen
-class JobMemory(Value):
-    """By Job: expectations, the back-off, and the uids of pods whose finalizer was removed but is still in view."""
-
-    expected: Expectations = EMPTY
-    backoffs: Map[str, Backoff] = EMPTY
-    removing: Map[str, frozenset[int]] = EMPTY
 
 
 class JobController(JobRules, ControlLoop[JobMemory]):
@@ -77,7 +65,7 @@ class JobController(JobRules, ControlLoop[JobMemory]):
                 return memory, (change.key,)
             pods = reading.store.pods_of(change.before.uid)
             left = [ORPHAN + pod.key for pod in pods if JOB_TRACKING in pod.finalizers]
-            return self.forgotten(memory, change.key), (change.key, *left)
+            return memory.without(change.key), (change.key, *left)
         keys = woken_by_pod("Job", change, reading)
         if change.after is not None and left_over(reading.store, change.after):
             keys = (*keys, ORPHAN + change.key)
@@ -95,22 +83,16 @@ class JobController(JobRules, ControlLoop[JobMemory]):
                 removing = removing.set(key, left) if left else removing.delete(key)
         if expected is memory.expected and removing is memory.removing:
             return memory
-        return JobMemory(expected, memory.backoffs, removing)
+        return memory.with_(expected=expected, removing=removing)
 
     def failed(self, memory: JobMemory, action: Action, error: ApiError) -> JobMemory:
         """A refused write ends the pass: what was to follow it is not expected."""
         if isinstance(action, UpdateJobStatus):
             key = action.job.key
-            backoffs = memory.backoffs if action.undo is None else remembered(memory.backoffs, key, action.undo)
-            return JobMemory(memory.expected, backoffs, memory.removing.discard(key))
+            memory = memory.with_(refused=memory.refused.set(key, action.job.revision))
+            return memory if action.undo is None else memory.noting(key, *action.undo)
         expected = expectations.withdrawn(memory.expected, action)
         return memory if expected is memory.expected else memory.with_(expected=expected)
-
-    def forgotten(self, memory: JobMemory, key: str) -> JobMemory:
-        """The memory without a Job that is gone or finished."""
-        if key not in memory.expected and key not in memory.backoffs and key not in memory.removing:
-            return memory
-        return JobMemory(memory.expected.discard(key), memory.backoffs.discard(key), memory.removing.discard(key))
 
     # A pass --------------------------------------------------------------------------------------------------
 
@@ -120,9 +102,11 @@ class JobController(JobRules, ControlLoop[JobMemory]):
             return (self.release(reading, memory, key.removeprefix(ORPHAN)),)
         job: Job | None = reading.store.get("Job", key)
         if job is None:
-            return (Plan(self.forgotten(memory, key)),)
+            return (Plan(memory.without(key)),)
         if job.status.finished:
-            return (self.clean_up(reading, self.forgotten(memory, key), job),)
+            return (self.clean_up(reading, memory.without(key), job),)
+        if memory.refused.get(key) == job.revision:
+            return (Plan(memory, note="waits for a newer version of the Job"),)
         pods, claims = claimed(reading, job)
         removing = memory.removing.get(key, frozenset())
         work = Pass(reading, job, pods, [pod for pod in pods if self.counts_as_failed(pod, job)], removing)
@@ -133,16 +117,12 @@ class JobController(JobRules, ControlLoop[JobMemory]):
         satisfied = expectations.satisfied(memory.expected, key, reading)
         again = self.decide(work, backoff, satisfied, reading)
         managed = tuple(work.actions)
-        work.track(before)
+        work.track((before, removing | {pod.uid for pod in work.removed}))
         expected = memory.expected
         if satisfied:
             expected = expectations.expecting(expected, key, managed, reading)
         removing = removing | {pod.uid for pod in work.removed}
-        after = JobMemory(
-            expected,
-            remembered(memory.backoffs, key, backoff),
-            memory.removing.set(key, removing) if removing else memory.removing,
-        )
+        after = memory.with_(expected=expected, refused=memory.refused.discard(key)).noting(key, backoff, removing)
         return (Plan(after, (*claims, *work.actions), again),)
 
     def decide(self, work: Pass, backoff: Backoff, satisfied: bool, reading: Reading) -> Seconds | None:
@@ -231,6 +211,8 @@ class JobController(JobRules, ControlLoop[JobMemory]):
             yield "Job", key, ("failures", backoff.failures, At(backoff.last) if waits else "")
         for key in sorted(reading.store.table("Job").objects):
             job: Job = reading.store.get("Job", key)
+            if memory.refused.get(key) == job.revision:
+                yield "Job", key, "refused"
             between = memory.removing.get(key, frozenset())
             if not (between or job.status.uncounted_succeeded or job.status.uncounted_failed):
                 continue
@@ -239,11 +221,6 @@ class JobController(JobRules, ControlLoop[JobMemory]):
                 found = tuple(pod.uid in each for each in uids)
                 if any(found):
                     yield "Pod", pod.key, ("counted", *found)
-
-
-def remembered(backoffs: Map[str, Backoff], key: str, record: Backoff) -> Map[str, Backoff]:
-    """The records with one set; none is kept for a Job without failures."""
-    return backoffs.set(key, record) if record.failures else backoffs.discard(key)
 
 
 def left_over(store: Store, pod: Pod) -> bool:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from reconverge.model.action import Action
 from reconverge.model.loop import Reading
-from reconverge.model.loops.job.backoff import Backoff
 from reconverge.model.loops.job.status import (
     COMPLETE,
     FAILED,
     FAILURE_TARGET,
     SUCCESS_CRITERIA_MET,
+    Undo,
     UpdateJobStatus,
     with_condition,
 )
@@ -82,7 +82,7 @@ class Pass:
 
     # Counting ------------------------------------------------------------------------------------------------
 
-    def track(self, undo: Backoff) -> None:
+    def track(self, undo: Undo) -> None:
         """Writes which pods are counted, takes their finalizers, then writes the counters and the end of the Job.
 
         In this order no pod is counted twice and none is lost, whatever happens between two of the writes.
@@ -134,7 +134,7 @@ class Pass:
         conditions = with_condition(status.conditions, final, self.now)
         return status.with_(conditions=conditions, completed_at=self.now if done else status.completed_at)
 
-    def _write(self, seen: JobStatus, after: JobStatus, reason: str, undo: Backoff | None = None) -> None:
+    def _write(self, seen: JobStatus, after: JobStatus, reason: str, undo: Undo | None = None) -> None:
         if after != seen:
             self.actions.append(UpdateJobStatus(self.job, seen, after, reason, undo))
 

@@ -25,6 +25,10 @@ DEADLINE_EXCEEDED = "DeadlineExceeded"
 COMPLETIONS_REACHED = "CompletionsReached"
 
 
+Undo = tuple[Backoff, frozenset[int]]
+"""The back-off from before a pass, and the uids of pods whose finalizer had been removed before its first count."""
+
+
 @frozen
 class UpdateJobStatus(Action):
     """Replace a Job's status. Raises NotFound, and Conflict if the Job is not as it was read.
@@ -36,8 +40,8 @@ class UpdateJobStatus(Action):
     seen: JobStatus
     after: JobStatus
     reason: str = ""
-    undo: Backoff | None = None
-    """The back-off from before this pass, which stands again if the write is refused: nothing was counted then."""
+    undo: Undo | None = None
+    """What stands again if the write is refused, as nothing was counted then; None for the second write of a pass."""
 
     def apply(self, cluster: Cluster) -> Written:
         """As with a resourceVersion, but the second write of a pass can name the first one's result."""
