@@ -11,7 +11,6 @@ from typing import Any
 from attrs import evolve
 
 from reconverge.checker.conformance.simulated import SimulatedKubelet
-from reconverge.model.action import Action
 from reconverge.model.loop import ControlLoop, Plan, Reading
 from reconverge.model.loops.daemonset import DaemonSetController
 from reconverge.model.loops.deployment import DeploymentController
@@ -53,7 +52,8 @@ class BlindRollout(RollingUpdate):
     """Old replicas go whatever is available."""
 
     def reconcile_old(self, work: Any, new: Any) -> bool:
-        return any([work.scale(rs, 0, "") for rs in work.active_old])
+        scaled = [work.scale(rs, 0, "") for rs in work.active_old]
+        return any(scaled)
 
 
 def rolling(rules: type[RollingUpdate]) -> Callable[[], ControlLoop[Any]]:
@@ -325,18 +325,11 @@ class LateReport(DaemonSetController):
         return found.with_(updated=max(0, found.updated - 1))
 
 
-class NoRestart(JobController):
-    """A Job gives up at the first failure."""
-
-
 class Idle(JobController):
     """A Job makes no pods."""
 
     def sync(self, reading: Reading, memory: Any, key: str) -> Sequence[Plan[Any]]:
         return (Plan(memory),)
-
-
-def _unused(action: Action) -> None: ...
 
 
 Made = Callable[[], ControlLoop[Any]]

@@ -1,4 +1,4 @@
-"""The model against recordings of a real control plane: is every recording a run of the model?"""
+"""The model against recordings of a real control plane: whether each recording is a run of the model."""
 
 from reconverge.checker.conformance.conform import conform
 from reconverge.checker.conformance.recording import Recording, RecordingError, read_recording

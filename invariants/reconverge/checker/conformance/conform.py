@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reconverge.checker.conformance.compact import Compact, Seen, compact, differences
+from reconverge.checker.conformance.compact import Seen, compact, differences
 from reconverge.checker.conformance.finish import final_differences, left_alone
 from reconverge.checker.conformance.match import first_visible, named, text_of
+from reconverge.checker.conformance.projections import Compact
 from reconverge.checker.conformance.recording import Observed, Recording
 from reconverge.checker.conformance.report import Allowed, Conformance, Unexplained
 from reconverge.checker.conformance.run import SCRIPT, Point
@@ -17,15 +18,18 @@ from reconverge.model.control_plane import ControlPlane, Read
 
 SCRIPT_SOURCE = "the recording's script"
 MOST_ALLOWED = 12
+PATIENCE = 4000
+"""Explanations that may turn out wrong. The recordings that are explained need a handful."""
 
 
-def conform(recording: Recording, plane: ControlPlane | None = None) -> Conformance:
+def conform(recording: Recording, plane: ControlPlane | None = None, patience: int = PATIENCE) -> Conformance:
     """Whether the recording is a run of the control plane (default: the standard one with simulated kubelets).
 
-    Raises RecordingError for a recording that asks for what the model does not know.
+    The search gives up after `patience` wrong turns. Raises RecordingError for a recording that asks for what the
+    model does not know.
     """
     plane = plane if plane is not None else recorded_control_plane()
-    walker = Walker(recording, plane, start_cluster(recording, plane))
+    walker = Walker(recording, plane, start_cluster(recording, plane), len(recording.history) + patience)
     ended, stuck = walker.walk()
     total = len(recording.history)
     if ended is None:

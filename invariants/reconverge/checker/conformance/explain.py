@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import field, frozen
 
+from reconverge.checker.conformance.batches import orders
 from reconverge.checker.conformance.match import Visible, first_visible, foreseen, matched
 from reconverge.checker.conformance.names import Names
 from reconverge.checker.conformance.passes import may_write
@@ -23,7 +24,6 @@ from reconverge.checker.conformance.run import (
     Mover,
     Point,
     Trail,
-    orders,
     viewed,
 )
 from reconverge.model.action import Action, Bind, Create, Patch
@@ -33,8 +33,10 @@ from reconverge.model.loops.scheduler.plugins.node_affinity import named_nodes
 from reconverge.model.objects import Pod
 
 SCHEDULER = "scheduler"
-FORGETFUL = ("deployment", "statefulset", "disruption", "endpoints")
+FORGETFUL = frozenset({"deployment", "statefulset", "disruption", "endpoints"})
 """Loops without memory, whose watches may be behind each other."""
+EXPECTING = frozenset({"replicaset", "daemonset", "job"})
+"""Loops that remember what they have asked for: with an old view they may report, but not create or delete."""
 LOOKS_AGAIN = ("daemonset",)
 """Loops that list their pods again before they report, so that the status may be of any moment since the pass began."""
 MOST_BEHIND = 24
@@ -105,8 +107,8 @@ class Explainer:
                     if not _same_write(before, after):
                         continue
                     for found, names in self._fitting(point, (after,), observed):
-                        moves = (Amend(flight.number, before, after), *writes_of(flight.number, found, names))
-                        taken = self.mover.moves(trail, moves)
+                        amend = Amend(flight.number, before, after)
+                        taken = self.mover.moves(trail, [amend, *writes_of(flight.number, found, names)])
                         if taken is not None:
                             yield taken
 
@@ -177,11 +179,11 @@ class Explainer:
         """Passes read now, with the watch of one kind some changes behind, as far as the key was awake then or is now.
 
         Each kind has a watch of its own, so a loop may know of its own last write and not yet of an earlier one of
-        another kind. Only loops that remember nothing are tried: what the others remember comes from their watches.
+        another kind. What the others remember comes from their watches, so they are not tried.
         """
         now = trail[-1].point
-        for loop in FORGETFUL:
-            if loop not in self.mover.plane.by_name:
+        for loop in self.mover.plane.names:
+            if loop not in FORGETFUL | EXPECTING:
                 continue
             for key in now.awake(loop):
                 if may_write(now.cluster, loop, key, observed, now.names) and not now.flights_of(loop, key):
@@ -201,6 +203,8 @@ class Explainer:
                 plans = self.mover.plane.plans(viewed(now.cluster, loop, view), Read(loop, key))
                 for choice, plan in enumerate(plans):
                     if not plan.actions or plan.actions in tried:
+                        continue
+                    if loop in EXPECTING and not all(isinstance(action, Patch) for action in plan.actions):
                         continue
                     for found, names in self._fitting(now, plan.actions, observed):
                         tried.append(plan.actions)

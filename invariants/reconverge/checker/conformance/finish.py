@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reconverge.checker.conformance.compact import PROJECTIONS, Compact, compact, differences
+from reconverge.checker.conformance.compact import compact, differences
+from reconverge.checker.conformance.projections import PROJECTIONS, Compact
 from reconverge.checker.conformance.recording import Recording
 from reconverge.checker.conformance.run import Make, Mover, Point, Trail
 from reconverge.checker.schedule import Course, stretch

@@ -62,7 +62,7 @@ class ScriptStep:
 
 @frozen
 class Recording:
-    """One recorded scenario. `kubelet` are the delays of the simulated kubelets, seconds; `flags` those that were set."""
+    """One recorded scenario. `kubelet` has the delays of its kubelets in seconds, `flags` those that were set."""
 
     name: str
     what: str

@@ -14,16 +14,11 @@ from attrs import frozen
 
 from reconverge.checker.conformance.compact import Seen, seen
 from reconverge.checker.conformance.names import Names
-from reconverge.model.action import Action, Create, DeletePod, MarkDisrupted
+from reconverge.model.action import Action
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane, Read, Write
 from reconverge.model.errors import ApiError
-from reconverge.model.eviction import Evict
 from reconverge.model.loop import InFlight
-from reconverge.model.loops.node_lifecycle.writes import MarkPodNotReady
-from reconverge.model.loops.pod_gc import FailOrphan
-from reconverge.model.loops.pod_writes import RemoveFinalizer
-from reconverge.model.objects import Pod
 from reconverge.model.store import Change
 from reconverge.model.table import Table
 from reconverge.model.value import Seconds, Value
@@ -261,34 +256,3 @@ def viewed(cluster: Cluster, loop: str, view: tuple[tuple[str, Table], ...]) -> 
     if not view:
         return cluster
     return cluster.with_(loops={**cluster.loops, loop: cluster.loops[loop].with_(stalled=dict(view))})
-
-
-def orders(actions: tuple[Action, ...]) -> list[tuple[Action, ...]]:
-    """The writes of a flight in every order that puts another one of its first batch first.
-
-    Pods are created, deleted and marked by one pass in parallel, or in the order of a list that has none; what is done
-    to one pod is done in order.
-    """
-    start = next((place for place, action in enumerate(actions) if _about(action) is not None), len(actions))
-    batch: dict[object, Action] = {}
-    for action in actions[start:]:
-        about = _about(action)
-        if about is None:
-            break
-        batch.setdefault(about, action)
-    found = []
-    for first in batch.values():
-        others = tuple(action for action in actions[start:] if action is not first)
-        found.append((*actions[:start], first, *others))
-    return found or [actions]
-
-
-def _about(action: Action) -> object | None:
-    """The pod that an action is about, if its place among those about other pods is open. Equal new pods are one."""
-    if isinstance(action, Create) and isinstance(action.object, Pod):
-        return (action.object.name, action.object.spec)
-    return action.key if isinstance(action, PER_POD) else None
-
-
-PER_POD = (Evict, DeletePod, MarkDisrupted, MarkPodNotReady, FailOrphan, RemoveFinalizer)
-"""Writes about one pod each."""

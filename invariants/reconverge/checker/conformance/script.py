@@ -14,6 +14,7 @@ from reconverge.checker.conformance.merge import merged
 from reconverge.checker.conformance.names import Names
 from reconverge.checker.conformance.recording import Recording, RecordingError, ScriptStep
 from reconverge.checker.conformance.start import read_object
+from reconverge.loading.decoders import decoder_for
 from reconverge.model.action import Action, Delete, DeletePod, Written
 from reconverge.model.cluster import Cluster
 from reconverge.model.errors import NotFound
@@ -98,7 +99,7 @@ class _Reader:
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
         self.manifests = {(each["kind"], each["metadata"]["name"]): each for each in recording.objects}
-        self.draining = False
+        self.draining: set[str] = set()
 
     def stroke(self, step: ScriptStep) -> Stroke:
         if step.do == "evict":
@@ -106,20 +107,27 @@ class _Reader:
             # The requests of a drain that are granted are made by the model's own drain.
             return Stroke(step, None if self.draining and not refused else _evict(step), refused=refused)
         if step.do in NOTES:
-            self.draining = self.draining and step.do != "drain ends"
+            if step.do == "drain ends":
+                self.draining.discard(step.get("node"))
             return Stroke(step)
-        self.draining = self.draining or step.do == "drain"
+        if int(step.get("code") or 200) >= 400:
+            return Stroke(step)
+        if step.do == "drain":
+            self.draining.add(step.get("node"))
         incident = INCIDENTS.get(step.do)
         if incident is not None:
             return Stroke(step, incident=incident(self, step))
-        request = REQUESTS.get(step.do)
+        request = REQUESTS.get(step.do, _Reader.patch if step.get("patch") is not None else None)
         if request is None:
             known = ", ".join(sorted({*REQUESTS, *INCIDENTS, *NOTES, "evict"}))
             raise RecordingError(f'{self.recording.name}: {step}: "{step.do}" is not known; known are {known}')
         return Stroke(step, request(self, step))
 
     def create(self, step: ScriptStep) -> Request:
-        new = read_object(self._manifest(step))
+        manifest = self._manifest(step)
+        if decoder_for(str(manifest.get("kind")), str(manifest.get("apiVersion"))) is None:
+            return lambda cluster, names: ()
+        new = read_object(manifest)
         return lambda cluster, names: (Apply(new),)
 
     def patch(self, step: ScriptStep) -> Request:
@@ -172,33 +180,39 @@ def _cordon(reader: _Reader, step: ScriptStep) -> Request:
 
 
 def _patch_node(name: str, patch: Fields) -> Request:
-    given = patch.get("spec", {}).get("taints", [])
+    """A patch of a Node: its taints (null removes all, else they are merged by key), its cordon, its labels."""
+    spec, metadata = patch.get("spec") or {}, patch.get("metadata") or {}
 
     def change(node: Node) -> dict[str, Any]:
-        if given is None:
-            return {"taints": ()}
-        new = [Taint(each["key"], each["effect"], each.get("value", "")) for each in given]
-        kept = [taint for taint in node.taints if all(taint.key != each.key for each in new)]
-        return {"taints": (*kept, *new)}
+        changed: dict[str, Any] = _metadata(node, metadata)
+        if "unschedulable" in spec:
+            changed["unschedulable"] = bool(spec["unschedulable"])
+        if "taints" in spec:
+            new = [Taint(each["key"], each["effect"], each.get("value", "")) for each in spec["taints"] or ()]
+            kept = [taint for taint in node.taints if all(taint.key != each.key for each in new)]
+            changed["taints"] = (*kept, *new) if spec["taints"] else ()
+        return changed
 
     return lambda cluster, names: (Edit("Node", name, change),)
 
 
+def _metadata(found: ApiObject, metadata: Fields) -> dict[str, Any]:
+    """The labels and annotations of an object with a patch of them."""
+    changed = {}
+    for part in ("labels", "annotations"):
+        pairs = getattr(found, part)
+        for key, value in (metadata.get(part) or {}).items():
+            pairs = with_label(pairs, key, value)
+        changed[part] = pairs
+    return changed
+
+
 def _patch_metadata(kind: str, name: str, patch: Fields) -> Request:
     """A patch of an object that a controller has made: its labels and annotations."""
-    metadata = patch.get("metadata", {})
-
-    def change(found: ApiObject) -> dict[str, Any]:
-        changed = {}
-        for part in ("labels", "annotations"):
-            pairs = getattr(found, part)
-            for key, value in metadata.get(part, {}).items():
-                pairs = with_label(pairs, key, value)
-            changed[part] = pairs
-        return changed
+    metadata = patch.get("metadata") or {}
 
     def request(cluster: Cluster, names: Names) -> tuple[Action, ...]:
-        return (Edit(kind, _key(kind, names.of_recording(kind, name)), change),)
+        return (Edit(kind, _key(kind, names.of_recording(kind, name)), lambda found: _metadata(found, metadata)),)
 
     return request
 

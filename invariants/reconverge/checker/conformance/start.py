@@ -34,7 +34,7 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 def start_cluster(recording: Recording, plane: ControlPlane) -> Cluster:
     """The cluster at second 0: the initial nodes are ready, nothing else exists, and all loops are at rest."""
-    nodes = [each for each in map(read_object, _initial(recording))]
+    nodes = map(read_object, _initial(recording))
     return at_rest(plane, plane.start(cluster_of(nodes, rules_of(recording))))
 
 
@@ -70,6 +70,8 @@ def rules_of(recording: Recording) -> Rules:
         default_toleration=seconds(flags.get("default-unreachable-toleration-seconds"), rules.default_toleration),
         eviction_rate=float(flags.get("node-eviction-rate", rules.eviction_rate)),
         unhealthy_zone_threshold=float(flags.get("unhealthy-zone-threshold", rules.unhealthy_zone_threshold)),
+        # When the collector looks is not recorded, only that it does every 20 s: here it looks as early as it may.
+        gc_period=0.5,
         kubelet=kubelet,
     )
 

@@ -10,7 +10,7 @@ from attrs import frozen
 from reconverge.checker.conformance.answers import Answer, answer_of, drained, missing_answer
 from reconverge.checker.conformance.explain import Explainer
 from reconverge.checker.conformance.names import Names
-from reconverge.checker.conformance.pace import Pacer
+from reconverge.checker.conformance.pace import REST, Pacer
 from reconverge.checker.conformance.recording import Observed, Recording
 from reconverge.checker.conformance.run import SCRIPT, Ask, Entry, Happen, Mover, Point, Trail
 from reconverge.checker.conformance.script import Stroke, strokes
@@ -20,8 +20,10 @@ from reconverge.model.value import Seconds, Value
 
 EARLY = 1.3
 """How many seconds before the model a change may be observed: heartbeats, periods and watches have phases."""
-LATE = 1.0
+LATE = 1.5
 """How many seconds after the model a change is observed at the latest, where nothing else is observed meanwhile."""
+PERIODIC = {"pod-gc": 40.0}
+"""Loops that look only every so often, at moments that a recording does not tell: how much later they may be."""
 SKEW = 0.02
 """Seconds by which the clock of the script and the arrival of watch events may differ."""
 ANSWER_WITHIN = 0.6
@@ -61,7 +63,7 @@ class Stuck:
 class Walker:
     """One walk of a control plane along a recording."""
 
-    def __init__(self, recording: Recording, plane: ControlPlane, start: Cluster, most_tries: int = 4000) -> None:
+    def __init__(self, recording: Recording, plane: ControlPlane, start: Cluster, most_tries: int) -> None:
         self.recording = recording
         self.mover = Mover(plane)
         counter = count(1)
@@ -136,15 +138,14 @@ class Walker:
     def _advanced(self, state: State, until: Seconds) -> State:
         """The state at a later time before which nothing was observed: the model has nothing to do for long either."""
         for loops, late in self._lateness():
-            if not state.busy and until - state.point.cluster.now > 2 * late:
+            if not state.busy and until - state.point.cluster.now > late + REST:
                 state = self._idle(self._passed(state, until - late), loops)
         return state if state.busy else self._passed(state, until)
 
     def _lateness(self) -> list[tuple[frozenset[str], Seconds]]:
         """Loops, and how many seconds after the model's they may act in a recording: the longest first."""
-        everything = frozenset((*self.mover.plane.names, SCRIPT))
-        periodic = frozenset({"pod-gc"})
-        return [(periodic, self.start.point.cluster.rules.gc_period + LATE), (everything - periodic, LATE)]
+        others = frozenset((*self.mover.plane.names, SCRIPT)) - PERIODIC.keys()
+        return [*((frozenset({loop}), late + LATE) for loop, late in PERIODIC.items()), (others, LATE)]
 
     def _passed(self, state: State, until: Seconds) -> State:
         if until <= state.point.cluster.now:
@@ -172,7 +173,8 @@ class Walker:
             trail = self.mover.moves(state.trail, (Happen(stroke.step.index, stroke.incident),))
         elif stroke.request is not None:
             actions = stroke.request(point.cluster, point.names)
-            trail = self.mover.moves(state.trail, (Ask(next(self.counter), stroke.step.index, actions),))
+            ask = (Ask(next(self.counter), stroke.step.index, actions),) if actions else ()
+            trail = self.mover.moves(state.trail, ask)
         else:
             return state
         assert trail is not None
