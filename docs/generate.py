@@ -25,6 +25,7 @@ import yaml
 from reconverge.checker.event_words import signature
 from reconverge.invariants import Invariant
 from reconverge.invariants.stock import stock
+from reconverge.model import loops
 from reconverge.model.events import EVENTS, Event
 from reconverge.model.loop import ControlLoop
 from reconverge.model.rules import DEFAULT_VERSION
@@ -91,7 +92,7 @@ def pages() -> dict[str, str]:
     """Every page by its path from the root."""
     omissions = yaml.safe_load((DOCS / "omissions.yaml").read_text("utf-8"))
     return {
-        "docs/fidelity.md": fidelity(standard_control_plane().loops, omissions),
+        "docs/fidelity.md": fidelity(every_loop(), omissions),
         "docs/invariants.md": invariants(stock()),
         "docs/events.md": events(EVENTS),
         "README.md": with_transcripts((ROOT / "README.md").read_text("utf-8")),
@@ -120,11 +121,24 @@ def printed(words: str) -> str:
 # Fidelity --------------------------------------------------------------------------------------------------------
 
 
-def fidelity(loops: Iterable[ControlLoop[Any]], omissions: Mapping[str, Any]) -> str:
+def every_loop() -> list[type[ControlLoop[Any]]]:
+    """The control loops of the standard control plane, and those that a scenario may add, by name."""
+    found: dict[str, type[ControlLoop[Any]]] = {type(loop).name: type(loop) for loop in standard_control_plane().loops}
+    for name in _names_below(loops):
+        for kind in vars(import_module(name)).values():
+            own = isinstance(kind, type) and issubclass(kind, ControlLoop) and kind.__module__ == name
+            if own and "name" in vars(kind):
+                found.setdefault(kind.name, kind)
+    return [found[name] for name in sorted(found)]
+
+
+def fidelity(kinds: Iterable[type[ControlLoop[Any]]], omissions: Mapping[str, Any]) -> str:
     """What is modelled of each loop, from its modules, and what is left out. Raises KeyError for a loop not listed."""
     lines = ["# Fidelity", "", MADE, "", *FIDELITY.splitlines(), ""]
-    for loop in sorted(loops, key=lambda each: each.name):
-        lines += [f"## {loop.name}", "", f"{_first_paragraph(type(loop))} Source: `{loop.source}`.", ""]
+    standard = {loop.name for loop in standard_control_plane().loops}
+    for loop in kinds:
+        asked = "" if loop.name in standard else " Runs only where a scenario asks for it."
+        lines += [f"## {loop.name}", "", f"{_first_paragraph(loop)}{asked} Source: `{loop.source}`.", ""]
         lines += ["| modelled | source |", "|---|---|"]
         lines += [f"| {_cell(what)} | {_cell(source)} |" for what, source in _rules_of(loop)]
         lines += ["", *_left_out(omissions["loops"][loop.name])]
@@ -139,24 +153,28 @@ def _left_out(entries: Iterable[Mapping[str, str]]) -> list[str]:
     return ["| left out | errs |", "|---|---|", *rows, ""]
 
 
-def _rules_of(loop: ControlLoop[Any]) -> Iterator[tuple[str, str]]:
+def _rules_of(loop: type[ControlLoop[Any]]) -> Iterator[tuple[str, str]]:
     """(what it says, its upstream sources) for each module of a loop that names its sources."""
     for module in _modules_of(loop):
         text = module.__doc__ or ""
-        said = re.search(r"^Source: (.+?)(?:\n\n|\Z)", text, re.DOTALL | re.MULTILINE)
+        said = re.search(r"\bSource: (.+?)(?:\n\n|\Z)", text, re.DOTALL)
         if said is not None:
             yield " ".join(text.split("\n\n")[0].split()).rstrip("."), " ".join(said[1].split()).rstrip(".")
 
 
-def _modules_of(loop: ControlLoop[Any]) -> Iterator[ModuleType]:
+def _modules_of(loop: type[ControlLoop[Any]]) -> Iterator[ModuleType]:
     """The module of a loop, or all modules of its package, in alphabetical order."""
-    name = type(loop).__module__
-    parent = import_module(name.rpartition(".")[0])
-    if parent.__name__.endswith(".loops"):
-        yield import_module(name)
+    package = loop.__module__.rpartition(".")[0]
+    if package == loops.__name__:
+        yield import_module(loop.__module__)
         return
-    for found in sorted(pkgutil.walk_packages(parent.__path__, f"{parent.__name__}."), key=lambda each: each.name):
-        yield import_module(found.name)
+    for name in _names_below(import_module(package)):
+        yield import_module(name)
+
+
+def _names_below(package: ModuleType) -> list[str]:
+    """The names of all modules in a package, in alphabetical order."""
+    return sorted(each.name for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))
 
 
 # Invariants and events ---------------------------------------------------------------------------------------------
