@@ -14,7 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -88,15 +88,22 @@ spec:
 """
 
 
-def pages() -> dict[str, str]:
-    """Every page by its path from the root."""
-    omissions = yaml.safe_load((DOCS / "omissions.yaml").read_text("utf-8"))
-    return {
-        "docs/fidelity.md": fidelity(every_loop(), omissions),
-        "docs/invariants.md": invariants(stock()),
-        "docs/events.md": events(EVENTS),
-        "README.md": with_transcripts((ROOT / "README.md").read_text("utf-8")),
-    }
+def page(path: str) -> str:
+    """One of the PAGES, made anew."""
+    return PAGES[path]()
+
+
+def _fidelity() -> str:
+    return fidelity(every_loop(), yaml.safe_load((DOCS / "omissions.yaml").read_text("utf-8")))
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "docs/fidelity.md": _fidelity,
+    "docs/invariants.md": lambda: invariants(stock()),
+    "docs/events.md": lambda: events(EVENTS),
+    "README.md": lambda: with_transcripts((ROOT / "README.md").read_text("utf-8")),
+}
+"""How to make every page, by its path from the root."""
 
 
 # Transcripts -----------------------------------------------------------------------------------------------------
@@ -226,5 +233,5 @@ def _page(lines: Iterable[str]) -> str:
 
 
 if __name__ == "__main__":
-    for name, text in pages().items():
-        (ROOT / name).write_text(text, "utf-8")
+    for path in PAGES:
+        (ROOT / path).write_text(page(path), "utf-8")
