@@ -6,17 +6,15 @@ Source: `pkg/kubelet`; what the control loops make of these is theirs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from attrs import frozen
 
 from reconverge.model.action import Written
 from reconverge.model.cluster import Cluster
 from reconverge.model.events.base import Event, Options, choices, combined
-from reconverge.model.loop import MACHINES
-from reconverge.model.machines import LocalPod, Machine
+from reconverge.model.machines import Machine
 from reconverge.model.persistent import Map
-from reconverge.model.store import Change
+from reconverge.model.power import crashed, halted, silenced, with_machine
 
 
 @frozen
@@ -36,38 +34,6 @@ class NodeEvent(Event):
     def machine(self, cluster: Cluster) -> Machine | None:
         """The node's machine, or None."""
         return cluster.machines.get(self.node)
-
-
-def with_machine(cluster: Cluster, after: Machine) -> Written:
-    """The cluster with a machine replaced."""
-    before = cluster.machines.get(after.name)
-    return cluster.with_(machines=cluster.machines.put(after)), (Change(MACHINES, after.name, before, after),)
-
-
-def silenced(cluster: Cluster, node: str) -> Written:
-    """The cluster with a node's heartbeat ended now: the last renewal of its lease is this moment."""
-    lease = cluster.store.lease(node)
-    if lease is None or lease.renewed_at is not None:
-        return cluster, ()
-    store, change = cluster.store.put(lease.with_(renewed_at=cluster.now))
-    return cluster.with_(store=store), (change,)
-
-
-def halted(cluster: Cluster, machine: Machine) -> Machine:
-    """The machine with all its containers dead."""
-
-    def dead(pod: LocalPod) -> LocalPod:
-        if pod.state != "running":
-            return pod.with_(checked=False)
-        return pod.with_(state="exited", since=cluster.now, ready=False, exit_code=137, backoff=0, checked=False)
-
-    return machine.with_(pods=Map({uid: dead(pod) for uid, pod in machine.pods.items()}))
-
-
-def crashed(cluster: Cluster, machine: Machine, **changes: Any) -> Written:
-    """The cluster with a machine off, and its heartbeat ended."""
-    off = with_machine(cluster, halted(cluster, machine).with_(powered=False, **changes))
-    return combined(off, silenced(off[0], machine.name))
 
 
 @frozen
@@ -204,9 +170,9 @@ class KubeletRestarts(NodeEvent):
         return machine is not None and machine.connected
 
     def apply(self, cluster: Cluster) -> Written:
-        """Local pods are to be checked again."""
+        """Local pods are to be checked again; how long containers were to wait for a restart is forgotten."""
         machine = cluster.machines.by_name[self.node]
-        pods = {uid: pod.with_(checked=False) for uid, pod in machine.pods.items()}
+        pods = {uid: pod.with_(checked=False, backoff=0) for uid, pod in machine.pods.items()}
         return with_machine(cluster, machine.with_(pods=Map(pods)))
 
     def describe(self) -> str:

@@ -148,12 +148,15 @@ class Kubelet(ControlLoop[None]):
         if machine.connected:
             unknown = [each for each in locals_ if pod is None or each.uid != pod.uid]
             if unknown:
-                return self.kill_unknown(reading, machine, unknown[0])
+                killed = self.kill_unknown(reading, machine, unknown[0]) if machine.runtime else Plan(None)
+                # Another pod of that name, or an older one, is looked at next.
+                more = killed.actions and (pod is not None or len(unknown) > 1)
+                return killed.with_(requeue_at=reading.now) if more else killed
         local = next((each for each in locals_ if pod is None or each.uid == pod.uid), None)
         if local is None:
             return self._new_pod(reading, machine, pod) if pod is not None else Plan(None)
         if pod is not None and pod.terminal and local.state != "stopped":
-            return Plan(None, self._let_go(machine, local, "the pod is finished"))
+            return Plan(None, self._let_go(machine, local, "the pod is finished") if machine.runtime else ())
         if pod is not None and pod.deletion_at is not None:
             return self.terminate(reading, machine, pod, local)
         return self._run(reading, machine, pod, local)
@@ -295,8 +298,8 @@ class Kubelet(ControlLoop[None]):
             due = now + reading.rules.kubelet.stop_not_started
             if due > now:
                 return Plan(None, (Locally(machine.name, local.with_(stop_by=due), "gives up"),), requeue_at=due)
-        if local.stop_by is not None and now < local.stop_by:
-            return Plan(None, requeue_at=local.stop_by)
+        if local.stop_by is not None and now < local.stop_by and local.state != "exited":
+            return self._stopping(reading, machine, pod, local)
         actions: list[Action] = []
         if local.alive:
             actions.append(Locally(machine.name, local.with_(state="stopped", ready=False), "stops", "deleted"))
@@ -306,6 +309,20 @@ class Kubelet(ControlLoop[None]):
         actions += self._from(machine, (DeletePod(pod.key, pod.uid, 0, "everything in it has stopped"),))
         actions.append(Forget(machine.name, local.uid, local.key))
         return Plan(None, tuple(actions))
+
+    def _stopping(self, reading: Reading, machine: Machine, pod: Pod, local: LocalPod) -> Plan[None]:
+        """Waits for containers that were told to stop: a shorter grace period counts, and readiness is reported."""
+        due = local.stop_by
+        if local.alive and due is not None:
+            due = min(due, reading.now + self.stop_time(reading, pod, local))
+        after = local.with_(stop_by=due, ready=self.probe(reading, local))
+        if due is not None and due <= reading.now:
+            return self.terminate(reading, machine, pod, after)
+        actions: tuple[Action, ...] = ()
+        if after != local:
+            told = "finds ready" if after.ready else "finds not ready"
+            actions = (Locally(machine.name, after, told if after.ready != local.ready else "hurries"),)
+        return Plan(None, (*actions, *self._status(reading, machine, pod, after)), requeue_at=due)
 
     def stop_time(self, reading: Reading, pod: Pod, local: LocalPod) -> Seconds:
         """How long the containers take to end after the stop signal, in seconds; never more than the grace period."""
@@ -322,7 +339,8 @@ class Kubelet(ControlLoop[None]):
             wanted["phase"] = "Running"
         if pod.started_at is None:
             wanted["started_at"] = reading.now
-        if local.ready != pod.ready:
+        if local.ready != pod.ready or (local.ready and local.restarts != pod.restarts):
+            # Containers that were started again were not ready in between.
             wanted["ready_since"] = reading.now
         fields = tuple((name, value) for name, value in wanted.items() if getattr(pod, name) != value)
         if not fields:
