@@ -11,11 +11,13 @@ from typing import Any
 
 from attrs import field, frozen
 
+from reconverge.checker.descheduler_policy import descheduler_policy
 from reconverge.checker.manifests import unsaid
 from reconverge.loading import Fields, Loaded, LoadError, load, load_documents
 from reconverge.loading.errors import quoted_nearest
 from reconverge.model.control_plane import ControlPlane
 from reconverge.model.loop import ControlLoop
+from reconverge.model.loops.descheduler import Descheduler
 from reconverge.model.loops.gitops import DEFAULT_PERIOD, GitOps, Manifest
 from reconverge.model.objects import ApiObject
 
@@ -74,6 +76,10 @@ def _gitops(settings: Fields, folder: Path | None) -> OptionalLoop:
     return OptionalLoop(GitOps(manifests, every), loaded.objects, document)
 
 
+def _descheduler(settings: Fields, folder: Path | None) -> OptionalLoop:
+    return OptionalLoop(Descheduler(descheduler_policy(settings)), (), settings.value)
+
+
 def _objects(settings: Fields, key: str, folder: Path | None) -> Loaded:
     """Objects in files or inline, in their order."""
     documents = []
@@ -90,6 +96,7 @@ def _objects(settings: Fields, key: str, folder: Path | None) -> Loaded:
 
 
 BUILDERS: dict[str, Builder] = {
+    "descheduler": _descheduler,
     "gitops": _gitops,
 }
 """The builder of each optional loop by the loop's name."""

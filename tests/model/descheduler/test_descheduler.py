@@ -212,8 +212,7 @@ def test_daemons_bare_pods_critical_pods_and_local_storage_stay(lab: Lab) -> Non
 def test_limits_of_one_run(lab: Lab) -> None:
     pods = [owned(lab, f"p{number}", "n1") for number in range(4)]
     nodes = [lab.node("n1"), lab.node("n2")]
-    for limits in ({"most": 1}, {"most_per_node": 1}, {"most_per_namespace": 1}):
-        settings = EvictorSettings(**limits)
+    for settings in (EvictorSettings(most=1), EvictorSettings(most_per_node=1), EvictorSettings(most_per_namespace=1)):
         assert alone(lab, *nodes, *pods, evictor=settings, duplicates=RemoveDuplicatesSettings()) == ["p2@n1"]
 
 
