@@ -6,6 +6,7 @@ Source: documentation of Amazon EC2 Auto Scaling (groups, subnets, instance dist
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -127,3 +128,31 @@ def joined_groups(machines: Machines, groups: Iterable[NodeGroup]) -> Machines:
         launched = max(members.values(), default=0)
         machines = machines.put_group(group.with_(launched=max(group.launched, launched)))
     return machines
+
+
+def pools(machines: Machines) -> dict[str, list[Machine]]:
+    """The machines that exist by what comes before the number in their names; groups without a machine, too."""
+    found: dict[str, list[Machine]] = {name: [] for name in sorted(machines.groups)}
+    for name in sorted(machines.by_name):
+        pool, dash, number = name.rpartition("-")
+        machine = machines.by_name[name]
+        if dash and number.isdigit() and machine.exists and machine.group in ("", pool):
+            found.setdefault(pool, []).append(machine)
+    return found
+
+
+def next_member(machines: Machines, pool: str) -> Machine | None:
+    """The machine that joins a pool without a group next: like its others, in the zone with the fewest of them.
+
+    None if there is none to be like, or all zones are down.
+    """
+    members = pools(machines).get(pool, [])
+    counts = Counter(each.zone for each in members if each.zone not in machines.zones_down)
+    model = next((each.registers for each in members if each.registers is not None), None)
+    if not counts or model is None:
+        return None
+    zone = min(sorted(counts), key=lambda each: counts[each])
+    number = 1 + max(number_of(pool, name) or 0 for name in machines.by_name)
+    group = NodeGroup(pool, 0, 0, 0, template=model)
+    node = group.node(number, zone)
+    return type(members[0])(node.name, zone, registers=node)

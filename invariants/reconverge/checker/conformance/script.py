@@ -20,13 +20,13 @@ from reconverge.model.cluster import Cluster
 from reconverge.model.errors import NotFound
 from reconverge.model.events import Event, NodePartitioned, NodeRecovers, PodReady, PodUnready
 from reconverge.model.events.base import edited
-from reconverge.model.events.machines import with_machine
 from reconverge.model.events.workloads import applied
 from reconverge.model.eviction import eviction
 from reconverge.model.labels import with_label
 from reconverge.model.loops.drain import DrainOptions, begin_drain
 from reconverge.model.machines import Machine
 from reconverge.model.objects import ApiObject, Node, Taint
+from reconverge.model.power import with_machine
 
 Fields = Mapping[str, Any]
 

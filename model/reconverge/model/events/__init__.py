@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reconverge.model.events.base import Event, Options
+from reconverge.model.events.groups import NodeJoins, NodesUpgraded
 from reconverge.model.events.load import LoadChanges
 from reconverge.model.events.loops import LoopPauses, LoopRestarts, LoopResumes, TimePasses, WatchCatchesUp, WatchStalls
 from reconverge.model.events.machines import (
@@ -45,10 +46,10 @@ EVENTS: dict[str, type[Event]] = {
     event.name: event
     for event in (
         NodeCrashes, NodeRecovers, NodeReboots, NodePartitioned, NodeDeleted, InstanceTerminated, KubeletRestarts,
-        RuntimeHangs, Cordon, Uncordon, Drain, LabelChanges, TaintAdded, TaintRemoved, ZoneFails, ZoneRecovers,
-        ControlPlaneCut, Scale, RollOut, RollBack, RolloutPauses, RolloutResumes, ManifestApplied, ObjectDeleted,
-        LoadChanges, PodDeleted, PodForceDeleted, ContainerCrashes, PodUnready, PodReady, LoopPauses, LoopResumes,
-        LoopRestarts, WatchStalls, WatchCatchesUp, TimePasses,
+        RuntimeHangs, NodeJoins, NodesUpgraded, Cordon, Uncordon, Drain, LabelChanges, TaintAdded, TaintRemoved,
+        ZoneFails, ZoneRecovers, ControlPlaneCut, Scale, RollOut, RollBack, RolloutPauses, RolloutResumes,
+        ManifestApplied, ObjectDeleted, LoadChanges, PodDeleted, PodForceDeleted, ContainerCrashes, PodUnready,
+        PodReady, LoopPauses, LoopResumes, LoopRestarts, WatchStalls, WatchCatchesUp, TimePasses,
     )
 }  # fmt: skip
 """Every kind of event by its name."""
@@ -70,9 +71,11 @@ __all__ = [
     "ManifestApplied",
     "NodeCrashes",
     "NodeDeleted",
+    "NodeJoins",
     "NodePartitioned",
     "NodeReboots",
     "NodeRecovers",
+    "NodesUpgraded",
     "ObjectDeleted",
     "Options",
     "PodDeleted",

@@ -12,10 +12,10 @@ from attrs import frozen
 from reconverge.model.action import DeletePod, Written
 from reconverge.model.cluster import Cluster
 from reconverge.model.events.base import Event, Options, choices
-from reconverge.model.events.machines import with_machine
 from reconverge.model.machines import LocalPod, Machine
 from reconverge.model.naming import pod_named, symbol_of
 from reconverge.model.objects import Pod
+from reconverge.model.power import with_machine
 
 
 @frozen

@@ -9,9 +9,10 @@ from attrs import frozen
 from reconverge.model.action import Written
 from reconverge.model.cluster import Cluster
 from reconverge.model.events.base import Event, Options, choices, combined
-from reconverge.model.events.machines import NodePartitioned, crashed, with_machine
+from reconverge.model.events.machines import NodePartitioned
 from reconverge.model.machines import Machine
 from reconverge.model.node_groups import NODE_GROUPS
+from reconverge.model.power import crashed, with_machine
 from reconverge.model.store import Change
 
 

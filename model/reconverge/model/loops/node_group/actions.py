@@ -11,10 +11,10 @@ from attrs import frozen
 from reconverge.model.action import Action, Written
 from reconverge.model.cluster import Cluster
 from reconverge.model.errors import ApiError, NotFound
-from reconverge.model.events.machines import crashed, with_machine
 from reconverge.model.loop import MACHINES
 from reconverge.model.machines import Machine
 from reconverge.model.node_groups import NODE_GROUPS, NodeGroup, Subnet, has_room
+from reconverge.model.power import crashed, with_machine
 from reconverge.model.store import Change
 
 
