@@ -52,13 +52,13 @@ class Scale(WorkloadEvent):
 
     @classmethod
     def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
-        """One up and one down, or the counts given."""
+        """One up and one down, within the bounds of an autoscaler, or the counts given."""
         for name in _names(cluster, options, "Deployment", "ReplicaSet", "StatefulSet"):
             workload = resolve(cluster.store, name)
             if workload is None:
                 continue
             ordinary = [workload.replicas + 1, max(0, workload.replicas - 1)]
-            for replicas in choices(options, "replicas", ordinary):
+            for replicas in choices(options, "replicas", within_autoscaler(cluster.store, workload, ordinary)):
                 event = cls(name, replicas)
                 if event.enabled(cluster):
                     yield event
@@ -75,6 +75,14 @@ class Scale(WorkloadEvent):
     def describe(self) -> str:
         """deployment/web is scaled to 4."""
         return f"{self.workload} is scaled to {self.replicas}"
+
+
+def within_autoscaler(store: Store, workload: Any, counts: list[int]) -> list[int]:
+    """The counts that an autoscaler of the workload allows: on an ordinary day nobody scales out of its bounds."""
+    for each in store.in_namespace("HorizontalPodAutoscaler", workload.namespace):
+        if each.target_kind == workload.kind and each.target == workload.key:
+            counts = [count for count in counts if each.minimum <= count <= each.maximum]
+    return counts
 
 
 def next_template(workload: Any, behaviour: str, template: PodTemplate | None = None) -> PodTemplate:

@@ -1,9 +1,10 @@
 """The horizontal pod autoscaler: changes how many pods a workload has by how much they use."""
 
 from reconverge.model.loops.horizontal_autoscaler.calculator import ReplicaCalculator
-from reconverge.model.loops.horizontal_autoscaler.controller import HorizontalAutoscaler, Rescale
+from reconverge.model.loops.horizontal_autoscaler.controller import HorizontalAutoscaler
 from reconverge.model.loops.horizontal_autoscaler.memory import History, Recommendation, ScaleEvent
 from reconverge.model.loops.horizontal_autoscaler.metrics import MetricsServer
+from reconverge.model.loops.horizontal_autoscaler.scale_rules import Rescale, ScaleRules
 from reconverge.model.loops.horizontal_autoscaler.stabilisation import Normaliser
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "ReplicaCalculator",
     "Rescale",
     "ScaleEvent",
+    "ScaleRules",
 ]

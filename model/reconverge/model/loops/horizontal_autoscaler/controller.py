@@ -9,57 +9,38 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor
 from typing import Any
 
-from attrs import frozen
-
-from reconverge.model.action import Action, Update
+from reconverge.model.action import Action
 from reconverge.model.errors import ApiError
 from reconverge.model.likeness import At
 from reconverge.model.load import LOADS, SCALABLE
 from reconverge.model.loop import MACHINES, ControlLoop, Plan, Reading
-from reconverge.model.loops.horizontal_autoscaler.calculator import Proposal, ReplicaCalculator
 from reconverge.model.loops.horizontal_autoscaler.memory import History
-from reconverge.model.loops.horizontal_autoscaler.metrics import MetricError, regroupings
-from reconverge.model.loops.horizontal_autoscaler.stabilisation import Normaliser, Proposed
+from reconverge.model.loops.horizontal_autoscaler.metrics import regroupings
+from reconverge.model.loops.horizontal_autoscaler.scale_rules import KIND, Rescale, ScaleRules
 from reconverge.model.loops.horizontal_autoscaler.status import Decision, condition, reported
 from reconverge.model.loops.horizontal_autoscaler.waking import woken
-from reconverge.model.objects import HorizontalPodAutoscaler, Pod
+from reconverge.model.objects import HorizontalPodAutoscaler
 from reconverge.model.persistent import EMPTY, Map
 from reconverge.model.store import Change
 from reconverge.model.value import Seconds
 
 Memory = Map[str, History]
-KIND = "HorizontalPodAutoscaler"
+MOST_POSTPONED = 3
+"""After a rest a sync may fall at the change that wakes it, or at one of so many that follow."""
 
 
-@frozen
-class Rescale(Update):
-    """An update of the scale of an autoscaler's target, made on the version that was read."""
-
-    autoscaler: str = ""
-    """Key of the autoscaler."""
-
-
-class HorizontalAutoscaler(ControlLoop[Memory]):
+class HorizontalAutoscaler(ScaleRules, ControlLoop[Memory]):
     """Syncs each autoscaler every 15 seconds as long as that can make a difference. Keys are autoscalers.
 
-    A sync falls at the moment of the change that makes it worthwhile, or 15 seconds after the one before: the real
-    ones go on all the time, at moments of their own. `base` overrides what the rules take for the present count.
+    The real syncs go on all the time, at moments of their own. Here one falls at the change that makes it worthwhile,
+    or at a later one, but never within 15 seconds of the one before. `base` overrides what the rules take for the
+    present count.
     """
 
     name = "horizontal-autoscaler"
     watches = frozenset({KIND, *SCALABLE, "Pod", MACHINES, LOADS})
     physical = True
     source = "pkg/controller/podautoscaler/horizontal.go"
-
-    def __init__(
-        self,
-        calculator: ReplicaCalculator | None = None,
-        normaliser: Normaliser | None = None,
-        base: str | None = None,
-    ) -> None:
-        self.calculator = calculator if calculator is not None else ReplicaCalculator()
-        self.normaliser = normaliser if normaliser is not None else Normaliser()
-        self.base = base
 
     # The loop ------------------------------------------------------------------------------------------------
 
@@ -78,15 +59,39 @@ class HorizontalAutoscaler(ControlLoop[Memory]):
         return memory, woken(reading, change, self.present_base(reading))
 
     def sync(self, reading: Reading, memory: Memory, key: str) -> Sequence[Plan[Memory]]:
-        """One sync, if the one before was 15 seconds ago; there is no choice in it."""
+        """One sync, if its moment has come: at this change, at one of the next, or 15 seconds after the one before."""
         autoscaler: HorizontalPodAutoscaler | None = reading.store.get(KIND, key)
         if autoscaler is None:
             return (Plan(memory.discard(key)),)
         history = memory.get(key)
-        period = reading.rules.autoscaler.period
-        if history is not None and reading.now < history.evaluated_at + period:
-            return (Plan(memory, requeue_at=history.evaluated_at + period),)
-        return (self.evaluated(reading, memory, autoscaler, history),)
+        if history is None:
+            return (self.evaluated(reading, memory, autoscaler, None),)
+        due = history.evaluated_at + reading.rules.autoscaler.period
+        if reading.now < due:
+            return (Plan(memory, requeue_at=due),)
+        if history.latest_at is not None:
+            return (self.awaited(reading, memory, autoscaler, history, history.latest_at),)
+        now = self.evaluated(reading, memory, autoscaler, history)
+        if reading.now in (due, history.planned_at):
+            return (now,)
+        return (now, *self.postponed(reading, memory, autoscaler, history))
+
+    def postponed(
+        self, reading: Reading, memory: Memory, autoscaler: HorizontalPodAutoscaler, history: History
+    ) -> Iterable[Plan[Memory]]:
+        """After a rest nobody knows when in its 15 seconds the next sync falls: it may be at a later change."""
+        latest = reading.now + reading.rules.autoscaler.period
+        for changes in range(1, MOST_POSTPONED + 1):
+            waiting = memory.set(autoscaler.key, history.with_(passing=changes, latest_at=latest))
+            yield Plan(waiting, requeue_at=latest, choice=f"its sync at a change {changes} later")
+
+    def awaited(
+        self, reading: Reading, memory: Memory, autoscaler: HorizontalPodAutoscaler, history: History, latest: Seconds
+    ) -> Plan[Memory]:
+        """A postponed sync: at the last change that it lets pass, or when its time is up."""
+        if history.passing <= 1 or reading.now >= latest:
+            return self.evaluated(reading, memory, autoscaler, history)
+        return Plan(memory.set(autoscaler.key, history.with_(passing=history.passing - 1)), requeue_at=latest)
 
     def failed(self, memory: Memory, action: Action, error: ApiError) -> Memory:
         """A change that was refused is no scale event."""
@@ -110,7 +115,7 @@ class HorizontalAutoscaler(ControlLoop[Memory]):
                 key,
                 (
                     At(history.evaluated_at) if soon else "",
-                    history.standing,
+                    (history.standing, history.passing),
                     tuple((each.replicas, At(each.at)) for each in known),
                     tuple((each.change, At(each.at)) for each in present.ups),
                     tuple((each.change, At(each.at)) for each in present.downs),
@@ -131,7 +136,7 @@ class HorizontalAutoscaler(ControlLoop[Memory]):
         before = History(now).recommended(current, now) if history is None else history
         before = before.caught_up(now, reading.rules.autoscaler.period)
         decision = self.decided(reading, autoscaler, target, current, before)
-        after = before.with_(evaluated_at=now, standing=decision.proposed)
+        after = before.with_(evaluated_at=now, standing=decision.proposed, passing=0, latest_at=None)
         if decision.proposed is not None:
             after = after.recommended(decision.proposed, now)
         actions: tuple[Action, ...] = ()
@@ -142,7 +147,7 @@ class HorizontalAutoscaler(ControlLoop[Memory]):
         actions = (*actions, *reported(autoscaler, current, decision))
         note = "" if actions else decision.reason
         due = self.next_sync(reading, autoscaler, target, decision, changed=decision.replicas != current)
-        return Plan(memory.set(autoscaler.key, after), actions, due, note=note)
+        return Plan(memory.set(autoscaler.key, after.with_(planned_at=due)), actions, due, note=note)
 
     def _without_target(
         self, memory: Memory, autoscaler: HorizontalPodAutoscaler, history: History | None, now: Seconds
@@ -150,98 +155,9 @@ class HorizontalAutoscaler(ControlLoop[Memory]):
         named = f"{autoscaler.target_kind.lower()}/{autoscaler.target_name}"
         decision = Decision(0, f"{named} not found", (condition("AbleToScale", False, "FailedGetScale"),))
         if history is not None:
-            memory = memory.set(autoscaler.key, history.with_(evaluated_at=now, standing=None))
+            history = history.with_(evaluated_at=now, standing=None, passing=0, latest_at=None)
+            memory = memory.set(autoscaler.key, history)
         return Plan(memory, reported(autoscaler, 0, decision), note=decision.reason)
-
-    def scale_target(self, reading: Reading, autoscaler: HorizontalPodAutoscaler) -> Any:
-        """The workload whose scale is read and written; None if there is none, or of a kind that is not modelled."""
-        if autoscaler.target_kind not in SCALABLE:
-            return None
-        return reading.store.get(autoscaler.target_kind, autoscaler.target)
-
-    def present_base(self, reading: Reading) -> str:
-        """`spec` or `status`: what counts as the present replicas."""
-        return self.base if self.base is not None else reading.rules.autoscaler_base
-
-    def current(self, reading: Reading, target: Any) -> int:
-        """The present replicas: those that are wanted, or by the old rule those that are there."""
-        return int(target.status.replicas if self.present_base(reading) == "status" else target.replicas)
-
-    def decided(
-        self, reading: Reading, autoscaler: HorizontalPodAutoscaler, target: Any, current: int, history: History
-    ) -> Decision:
-        """What is to be done: nothing when scaled to zero, the bounds at once, else what the metrics ask for."""
-        if current == 0 and autoscaler.minimum != 0:
-            return Decision(0, "scaled to zero", (condition("ScalingActive", False, "ScalingDisabled"),))
-        if current > autoscaler.maximum:
-            return Decision(autoscaler.maximum, "Current number of replicas above Spec.MaxReplicas")
-        if current < autoscaler.minimum:
-            return Decision(autoscaler.minimum, "Current number of replicas below Spec.MinReplicas")
-        try:
-            proposal = self.proposal(reading, autoscaler, target, current)
-        except MetricError as error:
-            failing = condition("ScalingActive", False, "FailedGetMetrics")
-            return Decision(current, str(error), (failing,), measured=True)
-        normalised = self.normaliser.normalised(
-            Proposed(autoscaler, current, proposal.replicas, history, reading.now, reading.rules)
-        )
-        side = "above target" if proposal.replicas > current else "below target"
-        conditions = (
-            condition("ScalingActive", True, "ValidMetricFound"),
-            condition("ScalingLimited", bool(normalised.reason), normalised.reason or "DesiredWithinRange"),
-        )
-        reason = f"{proposal.name} {side}: {proposal.measured}"
-        return Decision(
-            normalised.replicas, reason, conditions, True, proposal.replicas, normalised.until, normalised.through
-        )
-
-    def proposal(self, reading: Reading, autoscaler: HorizontalPodAutoscaler, target: Any, current: int) -> Proposal:
-        """The largest proposal of all metrics (computeReplicasForMetrics).
-
-        Raises MetricError if all fail, or if some fail and the others would scale down.
-        """
-        pods = self.pods(reading, autoscaler, target)
-        tolerances = self.calculator.tolerances(reading, autoscaler)
-        proposals: list[Proposal] = []
-        errors: list[MetricError] = []
-        for metric in autoscaler.metrics:
-            try:
-                proposals.append(self.calculator.propose(reading, current, metric, pods, tolerances))
-            except MetricError as error:
-                errors.append(error)
-        largest = max(proposals, key=lambda each: each.replicas, default=None)
-        if largest is None or (errors and largest.replicas < target.replicas):
-            total = len(autoscaler.metrics)
-            raise MetricError(f"invalid metrics ({len(errors)} invalid out of {total}), first error is: {errors[0]}")
-        return largest
-
-    def pods(self, reading: Reading, autoscaler: HorizontalPodAutoscaler, target: Any) -> list[Pod]:
-        """The pods that are measured: all that the target's selector matches, whoever owns them.
-
-        Raises MetricError if another autoscaler's target selects some of them, too (validateAndParseSelector).
-        """
-        pods = reading.store.pods_matching(autoscaler.namespace, target.selector)
-        if reading.rules.autoscaler.ambiguous_selectors:
-            others = self.others_selecting(reading, autoscaler, pods)
-            if others:
-                names = " ".join(sorted([autoscaler.key, *others]))
-                raise MetricError(f"pods by selector are controlled by multiple HPAs: [{names}]")
-        return pods
-
-    def others_selecting(self, reading: Reading, autoscaler: HorizontalPodAutoscaler, pods: Iterable[Pod]) -> list[str]:
-        """Keys of the other autoscalers whose targets select some of the pods (hpasControllingPodsUnderSelector)."""
-        found = []
-        for other in reading.store.in_namespace(KIND, autoscaler.namespace):
-            target = self.scale_target(reading, other) if other.key != autoscaler.key else None
-            if target is not None and any(target.selector.matches(pod.labels) for pod in pods):
-                found.append(other.key)
-        return found
-
-    def rescale(self, autoscaler: HorizontalPodAutoscaler, target: Any, decision: Decision) -> Action:
-        """The write of the scale, made on the version that was read."""
-        after = target.with_(replicas=decision.replicas, generation=target.generation + 1)
-        verb = f"scales {target.reference} from {target.replicas} to {decision.replicas}"
-        return Rescale(target, after, decision.reason, verb, autoscaler.key)
 
     def remembered(self, reading: Reading, autoscaler: HorizontalPodAutoscaler, history: History) -> History:
         """The history without what can no longer matter."""

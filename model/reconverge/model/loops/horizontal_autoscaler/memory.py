@@ -41,6 +41,11 @@ class History(Value):
     ups: tuple[ScaleEvent, ...] = ()
     downs: tuple[ScaleEvent, ...] = ()
     """Kept for autoscalers with behavior only."""
+    planned_at: Seconds | None = None
+    """The next sync that time alone calls for."""
+    passing: int = 0
+    latest_at: Seconds | None = None
+    """Of a sync that is postponed: at which of the next changes it falls, and when at the latest."""
 
     def recommended(self, replicas: int, at: Seconds) -> History:
         """The history with one more recommendation. Only the last moment of a number matters: windows look back."""
