@@ -218,6 +218,8 @@ class ControlPlane:
         common = Reading(cluster.store, cluster.now, cluster.rules)
         for change in changes:
             for loop in self._watching.get(change.kind, ()):
+                if loop.idle_without and loop.idle_without not in cluster.store.tables:
+                    continue
                 state = fresh[loop.name]
                 if change.kind in state.stalled:
                     continue

@@ -60,6 +60,8 @@ class ControlLoop(Generic[M]):
     """Kinds whose changes it is told of."""
     physical: ClassVar[bool] = False
     """Whether it lives on the machines and may see them."""
+    idle_without: ClassVar[str] = ""
+    """A kind without which there is nothing to do: while no object of it has ever been there, it is told nothing."""
     source: ClassVar[str] = ""
     """The upstream source file."""
 

@@ -40,6 +40,7 @@ class HorizontalAutoscaler(ScaleRules, ControlLoop[Memory]):
     name = "horizontal-autoscaler"
     watches = frozenset({KIND, *SCALABLE, "Pod", MACHINES, LOADS})
     physical = True
+    idle_without = KIND
     source = "pkg/controller/podautoscaler/horizontal.go"
 
     # The loop ------------------------------------------------------------------------------------------------
@@ -54,8 +55,6 @@ class HorizontalAutoscaler(ScaleRules, ControlLoop[Memory]):
 
     def observe(self, memory: Memory, change: Change, reading: Reading) -> tuple[Memory, Iterable[str]]:
         """Wakes the autoscalers for which a sync may now come to something else."""
-        if KIND not in reading.store.tables:
-            return memory, ()
         return memory, woken(reading, change, self.present_base(reading))
 
     def sync(self, reading: Reading, memory: Memory, key: str) -> Sequence[Plan[Memory]]:
