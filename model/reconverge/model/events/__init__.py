@@ -27,6 +27,7 @@ from reconverge.model.events.nodes import (
 from reconverge.model.events.pods import (
     ContainerCrashes,
     PodDeleted,
+    PodEvicted,
     PodForceDeleted,
     PodReady,
     PodUnready,
@@ -48,8 +49,8 @@ EVENTS: dict[str, type[Event]] = {
         NodeCrashes, NodeRecovers, NodeReboots, NodePartitioned, NodeDeleted, InstanceTerminated, KubeletRestarts,
         RuntimeHangs, NodeJoins, NodesUpgraded, Cordon, Uncordon, Drain, LabelChanges, TaintAdded, TaintRemoved,
         ZoneFails, ZoneRecovers, ControlPlaneCut, Scale, RollOut, RollBack, RolloutPauses, RolloutResumes,
-        ManifestApplied, ObjectDeleted, LoadChanges, PodDeleted, PodForceDeleted, ContainerCrashes, PodUnready,
-        PodReady, LoopPauses, LoopResumes, LoopRestarts, WatchStalls, WatchCatchesUp, TimePasses,
+        ManifestApplied, ObjectDeleted, LoadChanges, PodDeleted, PodEvicted, PodForceDeleted, ContainerCrashes,
+        PodUnready, PodReady, LoopPauses, LoopResumes, LoopRestarts, WatchStalls, WatchCatchesUp, TimePasses,
     )
 }  # fmt: skip
 """Every kind of event by its name."""
@@ -79,6 +80,7 @@ __all__ = [
     "ObjectDeleted",
     "Options",
     "PodDeleted",
+    "PodEvicted",
     "PodForceDeleted",
     "PodReady",
     "PodUnready",

@@ -191,9 +191,10 @@ class TaintAdded(Event):
         return node is not None and self.taint not in node.taints
 
     def apply(self, cluster: Cluster) -> Written:
-        """spec.taints of the Node."""
+        """spec.taints of the Node: in the place of one that differs in its value only."""
         node = cluster.store.table("Node").objects[self.node]
-        return edited(cluster, node, taints=(*node.taints, self.taint))
+        others = tuple(each for each in node.taints if (each.key, each.effect) != (self.key, self.effect))
+        return edited(cluster, node, taints=(*others, self.taint))
 
     def describe(self) -> str:
         """Node n1 is tainted k=v:NoExecute."""

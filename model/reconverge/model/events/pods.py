@@ -11,7 +11,8 @@ from attrs import frozen
 
 from reconverge.model.action import DeletePod, Written
 from reconverge.model.cluster import Cluster
-from reconverge.model.events.base import Event, Options, choices
+from reconverge.model.events.base import Event, Options, choices, combined
+from reconverge.model.eviction import eviction
 from reconverge.model.machines import LocalPod, Machine
 from reconverge.model.naming import pod_named, symbol_of
 from reconverge.model.objects import Pod
@@ -94,6 +95,33 @@ class PodForceDeleted(PodEvent):
     def describe(self) -> str:
         """Pod deployment/web#0 is force-deleted."""
         return f"pod {self.pod} is force-deleted"
+
+
+@frozen
+class PodEvicted(PodEvent):
+    """An operator's call of the eviction API. Raises ApiError from `apply` if a budget refuses it."""
+
+    name = "evict"
+    summary = "a pod is evicted through the API, if its disruption budget allows it"
+    voluntary = True
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """The pod is there and not being deleted."""
+        pod = self.target(cluster)
+        return pod is not None and pod.deletion_at is None
+
+    def apply(self, cluster: Cluster) -> Written:
+        """All writes of one request: the budget, the condition, the deletion."""
+        pod = self.target(cluster)
+        assert pod is not None
+        written: Written = (cluster, ())
+        for action in eviction(cluster.store, pod, cluster.rules):
+            written = combined(written, action.apply(written[0]))
+        return written
+
+    def describe(self) -> str:
+        """Pod deployment/web#0 is evicted."""
+        return f"pod {self.pod} is evicted"
 
 
 @frozen
