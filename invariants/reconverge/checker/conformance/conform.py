@@ -70,7 +70,7 @@ def _allowed(walker: Walker, point: Point, observed: Observed | None) -> Iterato
         for key in point.awake(loop):
             if point.flights_of(loop, key):
                 continue
-            for plan in list(plane.plans(point.cluster, Read(loop, key)))[:3]:
+            for plan in list(walker.mover.plans(point.cluster, Read(loop, key)))[:3]:
                 visible = first_visible(point.cluster, plan.actions, point.names)
                 if visible is not None:
                     yield _of(walker, point, loop, key, visible.seen, observed)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from attrs import field, frozen
 
 from reconverge.checker.conformance.batches import orders
+from reconverge.checker.conformance.foresight import Foresight, Guided
 from reconverge.checker.conformance.match import Visible, first_visible, foreseen, matched
 from reconverge.checker.conformance.names import Names
 from reconverge.checker.conformance.passes import may_write
@@ -61,7 +62,8 @@ class Explainer:
     mover: Mover
     counter: Iterator[int]
     history: Sequence[Observed]
-    _plans: dict[tuple[int, str, str], tuple[Point, Sequence[Plan[object]]]] = field(factory=dict)
+    foresight: Foresight
+    _plans: dict[tuple[int, str, str, tuple[str, ...]], tuple[Point, Sequence[Plan[object]]]] = field(factory=dict)
 
     def explanations(self, trail: Trail, observed: Observed) -> Iterator[Trail]:
         """The trails in which the change has happened, the likeliest first."""
@@ -131,8 +133,7 @@ class Explainer:
         if not isinstance(action, Create) or not isinstance(action.object, Pod):
             return True
         allowed = named_nodes(action.object.spec)
-        later = (each for each in self.history[observed.index + 1 :] if each.name == observed.name)
-        bound = next((each.fields["node"] for each in later if each.kind == "Pod" and each.fields.get("node")), None)
+        bound = self.foresight.node_of(observed.name, observed.index)
         return allowed is None or bound is None or bound in allowed
 
     # Passes that begin ---------------------------------------------------------------------------------------
@@ -162,7 +163,8 @@ class Explainer:
                     continue
                 for found, names in self._fitting(now, plan.actions, observed):
                     tried.append(plan.actions)
-                    begin = Begin(next(self.counter), loop, key, plan.actions, choice)
+                    wanted = self._wanted(at[-1].point, loop, observed)
+                    begin = Begin(next(self.counter), loop, key, plan.actions, choice, (), wanted)
                     yield self._option(place, (*finish, begin), begin, found, names, observed)
 
     def _option(
@@ -200,7 +202,7 @@ class Explainer:
                     continue
                 last = table
                 view = ((kind, table),)
-                plans = self.mover.plane.plans(viewed(now.cluster, loop, view), Read(loop, key))
+                plans = self.mover.plans(viewed(now.cluster, loop, view), Read(loop, key))
                 for choice, plan in enumerate(plans):
                     if not plan.actions or plan.actions in tried:
                         continue
@@ -223,20 +225,26 @@ class Explainer:
         return tuple(moves)
 
     def _matching(self, point: Point, loop: str, key: str, observed: Observed) -> list[tuple[int, Plan[object]]]:
-        plans = self.plans(point, loop, key)
+        plans = self.plans(point, loop, key, self._wanted(point, loop, observed))
         if loop == SCHEDULER and observed.fields.get("node") is not None and len(plans) > 1:
             node = observed.fields["node"]
             return [(index, plan) for index, plan in enumerate(plans) if plan.choice == node]
         return list(enumerate(plans))
 
-    def plans(self, point: Point, loop: str, key: str) -> Sequence[Plan[object]]:
+    def _wanted(self, point: Point, loop: str, observed: Observed) -> tuple[str, ...]:
+        """The pods that are deleted next, for a loop that can be told."""
+        if not isinstance(self.mover.plane.by_name[loop], Guided):
+            return ()
+        return self.foresight.doomed(observed.index, point.names)
+
+    def plans(self, point: Point, loop: str, key: str, wanted: tuple[str, ...] = ()) -> Sequence[Plan[object]]:
         """The alternatives of a pass at a point."""
-        kept = self._plans.get((id(point), loop, key))
+        kept = self._plans.get((id(point), loop, key, wanted))
         if kept is None:
             if len(self._plans) > 20_000:
                 self._plans.clear()
-            kept = point, self.mover.plane.plans(point.cluster, Read(loop, key))
-            self._plans[id(point), loop, key] = kept
+            kept = point, self.mover.plans(point.cluster, Read(loop, key), wanted)
+            self._plans[id(point), loop, key, wanted] = kept
         return kept[1]
 
     # The scheduler decides for one pod after the other, and its bindings arrive in any order -------------------
@@ -265,10 +273,8 @@ class Explainer:
     def _coming_bindings(self, point: Point, observed: Observed) -> dict[str, str]:
         """Keys of the pods that are bound next, and to where, in the order in which that is observed."""
         nodes: dict[str, str] = {}
-        for each in self.history[observed.index + 1 : observed.index + 40]:
-            key = f"default/{point.names.of_recording('Pod', each.name)}"
-            if each.kind == "Pod" and each.event == "MODIFIED" and "node" in each.changed and each.fields["node"]:
-                nodes.setdefault(key, each.fields["node"])
+        for key, node in self.foresight.bindings(observed.index, point.names):
+            nodes.setdefault(key, node)
         return nodes
 
     def _with_others(self, trail: Trail, place: int, order: Sequence[str], nodes: Mapping[str, str]) -> Trail | None:

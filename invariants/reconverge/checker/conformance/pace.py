@@ -80,7 +80,7 @@ class Pacer:
         """
         if point.flights_of(loop, key):
             return []
-        plans = self.mover.plane.plans(point.cluster, Read(loop, key))
+        plans = self.mover.plans(point.cluster, Read(loop, key))
         if len(plans) > 1 and not everything:
             return []
         for plan in plans:
@@ -136,7 +136,7 @@ class Pacer:
             for key in point.awake(loop):
                 if point.flights_of(loop, key):
                     continue
-                for plan in list(self.mover.plane.plans(point.cluster, Read(loop, key)))[:4]:
+                for plan in list(self.mover.plans(point.cluster, Read(loop, key)))[:4]:
                     found = first_visible(point.cluster, plan.actions, point.names)
                     if found is not None:
                         yield loop, key, found.action.describe()

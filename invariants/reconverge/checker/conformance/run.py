@@ -9,16 +9,18 @@ several independent workers upstream.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from attrs import frozen
 
 from reconverge.checker.conformance.compact import Seen, seen
+from reconverge.checker.conformance.foresight import Guided
 from reconverge.checker.conformance.names import Names
 from reconverge.model.action import Action
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane, Read, Write
 from reconverge.model.errors import ApiError
-from reconverge.model.loop import InFlight
+from reconverge.model.loop import InFlight, Plan
 from reconverge.model.store import Change
 from reconverge.model.table import Table
 from reconverge.model.value import Seconds, Value
@@ -66,7 +68,8 @@ class Point(Value):
 class Begin:
     """A pass is read; of its alternatives the one with these writes is taken.
 
-    `view` has older tables of some kinds: what the loop's watches of them have delivered so far.
+    `view` has older tables of some kinds: what the loop's watches of them have delivered so far. `wanted` are the pods
+    of which a loop that can be told (Guided) takes some, by their keys.
     """
 
     number: int
@@ -75,6 +78,7 @@ class Begin:
     actions: tuple[Action, ...]
     choice: int = 0
     view: tuple[tuple[str, Table], ...] = ()
+    wanted: tuple[str, ...] = ()
 
 
 @frozen
@@ -170,7 +174,7 @@ class Mover:
             return None
         read = Read(move.loop, move.key)
         cluster = viewed(point.cluster, move.loop, move.view)
-        plans = self.plane.plans(cluster, read)
+        plans = self.plans(cluster, read, move.wanted)
         plan = plans[move.choice] if move.choice < len(plans) else None
         if plan is None or plan.actions != move.actions:
             plan = next((each for each in plans if each.actions == move.actions), None)
@@ -224,6 +228,13 @@ class Mover:
         state = cluster.loops[flight.loop].with_(in_flight=InFlight(flight.key, (action,)))
         written = self.plane.write(cluster.with_(loops={**cluster.loops, flight.loop: state}), Write(flight.loop))
         return written.cluster, written.changes, written.error
+
+    def plans(self, cluster: Cluster, read: Read, wanted: tuple[str, ...] = ()) -> Sequence[Plan[Any]]:
+        """The alternatives of a pass, with a loop that can be told told which pods are wanted."""
+        loop = self.plane.by_name[read.loop]
+        if isinstance(loop, Guided):
+            loop.wanted = wanted
+        return self.plane.plans(cluster, read)
 
     def moves(self, trail: Trail, moves: Sequence[Move]) -> Trail | None:
         """The trail with some moves more; None if one of them cannot be made."""

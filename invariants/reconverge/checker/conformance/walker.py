@@ -9,6 +9,7 @@ from attrs import frozen
 
 from reconverge.checker.conformance.answers import Answer, answer_of, drained, missing_answer
 from reconverge.checker.conformance.explain import Explainer
+from reconverge.checker.conformance.foresight import Foresight, guided
 from reconverge.checker.conformance.names import Names
 from reconverge.checker.conformance.pace import REST, Pacer
 from reconverge.checker.conformance.recording import Observed, Recording
@@ -65,10 +66,11 @@ class Walker:
 
     def __init__(self, recording: Recording, plane: ControlPlane, start: Cluster, most_tries: int) -> None:
         self.recording = recording
+        plane = guided(plane)
         self.mover = Mover(plane)
         counter = count(1)
         self.pacer = Pacer(self.mover, counter)
-        self.explainer = Explainer(self.mover, counter, recording.history)
+        self.explainer = Explainer(self.mover, counter, recording.history, Foresight(recording.history))
         self.strokes = strokes(recording)
         self.counter = counter
         self.start = State((Entry(None, Point(start, (), _real_names(recording))),))
