@@ -23,6 +23,7 @@ LAWS = {
     "admission-agrees",
     "budget-honoured",
     "one-controller",
+    "autoscaler-bounds",
     "no-unprovoked-kill",
     "pending-pods-placed",
     "orphans-removed",
@@ -32,7 +33,7 @@ LAWS = {
 
 def test_the_registry_has_all_in_their_order() -> None:
     assert [each.id for each in stock()] == [each.id for each in STOCK]
-    assert len(stock()) == 24
+    assert len(stock()) == 27
 
 
 def test_laws_are_laws_and_only_two_must_be_asked_for() -> None:
@@ -74,5 +75,5 @@ def test_a_drain_that_completes_is_witnessed(lab: Any, state: str) -> None:
 
 def test_subjects_are_kinds_that_the_store_has() -> None:
     assert {each.for_each for each in STOCK} == {
-        "", Node.kind, Service.kind, "PodDisruptionBudget", "Deployment",
+        "", Node.kind, Service.kind, "PodDisruptionBudget", "Deployment", "HorizontalPodAutoscaler",
     }  # fmt: skip
