@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from reconverge.checker.autoscaler_settings import autoscaler
 from reconverge.checker.descheduler_policy import descheduler_policy
 from reconverge.checker.manifests import unsaid
 from reconverge.loading import Fields, Loaded, LoadError, load, load_documents
@@ -80,6 +81,11 @@ def _descheduler(settings: Fields, folder: Path | None) -> OptionalLoop:
     return OptionalLoop(Descheduler(descheduler_policy(settings)), (), settings.value)
 
 
+def _cluster_autoscaler(settings: Fields, folder: Path | None) -> OptionalLoop:
+    loop, document = autoscaler(settings)
+    return OptionalLoop(loop, (), document)
+
+
 def _objects(settings: Fields, key: str, folder: Path | None) -> Loaded:
     """Objects in files or inline, in their order."""
     documents = []
@@ -96,6 +102,7 @@ def _objects(settings: Fields, key: str, folder: Path | None) -> Loaded:
 
 
 BUILDERS: dict[str, Builder] = {
+    "cluster-autoscaler": _cluster_autoscaler,
     "descheduler": _descheduler,
     "gitops": _gitops,
 }

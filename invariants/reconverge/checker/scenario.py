@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from attrs import evolve, field, frozen
 
+from reconverge.checker.autoscaler_settings import loops_of_pools
 from reconverge.checker.optional_loops import extended
 from reconverge.checker.start import Placement, settled, started
 from reconverge.checker.world import Allowance, World
@@ -17,6 +18,7 @@ from reconverge.loading import Loaded, LoadError, load, nearest, parse_pools
 from reconverge.model.control_plane import ControlPlane
 from reconverge.model.events import EVENTS, Event
 from reconverge.model.loop import ControlLoop
+from reconverge.model.node_groups import NodeGroup
 from reconverge.model.objects import ApiObject, Node, Pod
 from reconverge.model.rules import Rules
 from reconverge.model.standard import standard_control_plane
@@ -58,6 +60,7 @@ class Scenario:
     rules: Rules = Rules()
     loops: tuple[ControlLoop[Any], ...] = ()
     """Control loops beside the standard ones."""
+    groups: tuple[NodeGroup, ...] = ()
     start: Start = "settled"
     placement: Placement = field(factory=dict)
     steps: tuple[Event, ...] = ()
@@ -161,12 +164,14 @@ class Scenario:
 
     def world(self, plane: ControlPlane | None = None, *, symmetry: bool = True) -> World:
         """The model to be checked."""
-        plane = extended(plane if plane is not None else standard_control_plane(), self.loops)
-        cluster = started(plane, self.objects, self.rules)
+        allowances = self.allowances if self.allowances is not None else self.ordinary()
+        events = {*(type(each) for each in self.steps), *(EVENTS[each.event] for each in allowances)}
+        loops = (*self.loops, *loops_of_pools(self.groups, self.loops, events))
+        plane = extended(plane if plane is not None else standard_control_plane(), loops)
+        cluster = started(plane, self.objects, self.rules, self.groups)
         if self.start == "settled":
             rested = settled(plane, cluster, self.placement)
             cluster = rested if rested is not None else cluster
-        allowances = self.allowances if self.allowances is not None else self.ordinary()
         return World(self.name, plane, cluster, self.invariants(), allowances, self.steps, self.scopes(), symmetry)
 
     def ordinary(self) -> tuple[Allowance, ...]:

@@ -124,8 +124,12 @@ def _scenario(top: Fields, folder: Path | None, loaded: Loaded | None) -> Scenar
     spec = top.child("spec").only(*SPEC)
     loaded = loaded if loaded is not None else _objects(spec, folder)
     loops = optional_loops(spec.child("loops"), folder)
-    objects = with_objects_of(loops, (*_pool_nodes(spec), *loaded.objects))
-    if not any(isinstance(each, Node) for each in objects):
+    pools = [node_pool(pool) for pool in spec.children("nodePools")]
+    groups = tuple(pool.group for pool in pools if pool.group is not None)
+    if "cluster-autoscaler" in loops and not any(group.scales for group in groups):
+        raise spec.child("loops").error("needs a node pool whose max is above its min", "cluster-autoscaler")
+    objects = with_objects_of(loops, (*(node for pool in pools for node in pool.nodes), *loaded.objects))
+    if not any(isinstance(each, Node) for each in objects) and not groups:
         raise spec.error("has no nodes: give nodePools, or Node objects among the manifests")
     rules = _rules(spec)
     extra = tuple(load_invariants((folder or Path()) / each for each in spec.texts("invariants")))
@@ -144,6 +148,7 @@ def _scenario(top: Fields, folder: Path | None, loaded: Loaded | None) -> Scenar
         extra=extra,
         expect=_expected(spec),
         loops=tuple(each.loop for each in loops.values()),
+        groups=groups,
         document=_inline(top, spec, loaded, loops),
         loaded=loaded,
         file="",
@@ -174,10 +179,6 @@ def _objects(spec: Fields, folder: Path | None) -> Loaded:
         skipped=from_files.skipped + inline.skipped,
         pod_makers=(*from_files.pod_makers, *inline.pod_makers),
     )
-
-
-def _pool_nodes(spec: Fields) -> list[Node]:
-    return [node for pool in spec.children("nodePools") for node in node_pool(pool).nodes]
 
 
 def _rules(spec: Fields) -> Rules:

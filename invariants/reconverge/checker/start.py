@@ -11,6 +11,7 @@ from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane, Move, Read, Wait
 from reconverge.model.loop import Plan
 from reconverge.model.naming import workload_of
+from reconverge.model.node_groups import NodeGroup
 from reconverge.model.objects import ApiObject
 from reconverge.model.rules import Rules
 from reconverge.model.standard import cluster_of
@@ -24,9 +25,11 @@ Placement = Mapping[str, tuple[str, ...]]
 """By workload reference: the nodes of its pods, in order of creation."""
 
 
-def started(plane: ControlPlane, objects: Iterable[ApiObject], rules: Rules) -> Cluster:
+def started(
+    plane: ControlPlane, objects: Iterable[ApiObject], rules: Rules, groups: Iterable[NodeGroup] = ()
+) -> Cluster:
     """A cluster in which the objects have just been created (or stand as a dump shows them) and all loops start."""
-    return plane.start(cluster_of(objects, rules))
+    return plane.start(cluster_of(objects, rules, groups))
 
 
 def settled(plane: ControlPlane, cluster: Cluster, placement: Placement | None = None) -> Cluster | None:

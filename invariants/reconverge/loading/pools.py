@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from reconverge.loading.decoders.nodes import DEFAULT_PODS, capacity, taints
 from reconverge.loading.document import Document
@@ -16,11 +16,19 @@ from reconverge.loading.instances import EKS, Instance, instance
 from reconverge.loading.quantity import BadQuantity, milli, whole
 from reconverge.loading.schema import schema
 from reconverge.model.labels import labels_of
+from reconverge.model.node_groups import BEST_EFFORT, BOOT, ONLY, NodeGroup, Subnet
 from reconverge.model.objects import Node, Taint
 from reconverge.model.objects.node import HOSTNAME, ZONE
 from reconverge.model.resources import Capacity, Resources
 
-_POOL = schema("node pool", read="name count min max zones allocatable instanceType labels taints")
+_POOL = schema(
+    "node pool",
+    read="name count min max zones allocatable instanceType labels taints managed boot rebalance balance replacesDead "
+    "subnets",
+)
+_OF_GROUPS = ("boot", "rebalance", "balance", "replacesDead", "subnets")
+"""What says how the cloud manages a pool's machines."""
+_SUBNET = schema("subnet", read="name zone addresses")
 _WORDS = re.compile(r"(?:([a-z][-a-z0-9]*)=)?([0-9]+)x([^@]+)(?:@(.+))?")
 _POOL_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _PART = re.compile(r"([0-9.]+)(cpus?|cores?|m|pods?)|(.+)")
@@ -29,7 +37,10 @@ EXAMPLE = "3x4cpu,16Gi@a,b,c or 3xm5.large@a,b,c"
 
 @frozen
 class NodePool:
-    """Equal nodes, spread over zones in turn. `minimum` and `maximum` are what an autoscaler may make of it."""
+    """Equal nodes, spread over zones in turn. `minimum` and `maximum` are what an autoscaler may make of it.
+
+    `group` is the node group of a pool that the cloud manages: one whose size may change, or that says `managed: true`.
+    """
 
     name: str
     count: int
@@ -39,6 +50,7 @@ class NodePool:
     allocatable: Capacity
     labels: tuple[tuple[str, str], ...] = ()
     taints: tuple[Taint, ...] = ()
+    group: NodeGroup | None = None
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -84,7 +96,7 @@ def node_pool(given: Mapping[str, Any] | Fields) -> NodePool:
     if not minimum <= count <= maximum:
         raise fields.error(f"must be between min ({minimum}) and max ({maximum}), not {count}", "count")
     machine = _machine(fields)
-    return NodePool(
+    pool = NodePool(
         name=name,
         count=count,
         minimum=minimum,
@@ -94,6 +106,41 @@ def node_pool(given: Mapping[str, Any] | Fields) -> NodePool:
         labels=labels_of({**_system_labels(machine), **dict(fields.labels("labels"))}),
         taints=_taints(fields),
     )
+    return evolve(pool, group=_group(fields, pool))
+
+
+def _group(fields: Fields, pool: NodePool) -> NodeGroup | None:
+    """The node group of a pool that is managed; none for one that is just machines."""
+    if not fields.flag("managed", pool.minimum != pool.maximum):
+        for key in _OF_GROUPS:
+            if key in fields:
+                raise fields.error("is for managed pools: give max above min, or managed: true", key)
+        return None
+    return NodeGroup(
+        pool.name,
+        pool.minimum,
+        pool.maximum,
+        pool.count,
+        subnets=_subnets(fields, pool.zones),
+        template=Node(name="", allocatable=pool.allocatable, labels=pool.labels, taints=pool.taints),
+        boot=fields.integer("boot", int(BOOT)),
+        rebalance=fields.flag("rebalance"),
+        balance=fields.choice("balance", (BEST_EFFORT, ONLY), BEST_EFFORT),
+        replaces_dead=fields.flag("replacesDead"),
+    )
+
+
+def _subnets(fields: Fields, zones: tuple[str, ...]) -> tuple[Subnet, ...]:
+    """The subnets of a pool: those given, or one in each zone."""
+    if "subnets" not in fields:
+        return tuple(Subnet(f"subnet-{zone}", zone) for zone in zones) or (Subnet("subnet"),)
+    found = []
+    for each in fields.children("subnets", _SUBNET):
+        zone = each.text("zone")
+        if zone and zone not in zones:
+            raise each.error(f'"{zone}" is no zone of the pool', "zone", quoted_nearest(zone, zones))
+        found.append(Subnet(each.required_text("name"), zone, each.optional_integer("addresses")))
+    return tuple(found)
 
 
 def _machine(fields: Fields) -> Instance | None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 NODE_GROUPS = "NodeGroup"
 """The pseudo-kind under which changes of groups are delivered to the loops that live at the cloud provider."""
+BOOT: Seconds = 120
+"""From the launch of an instance until its kubelet runs, unless a group says otherwise."""
 OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"
 BEST_EFFORT, ONLY = "best-effort", "only"
 """What a group does that cannot launch in the zone whose turn it is: tries another one, or waits for it."""
@@ -49,7 +51,7 @@ class NodeGroup(Value):
     desired: int
     subnets: tuple[Subnet, ...] = (Subnet("subnet"),)
     template: Node = Node(name="")
-    boot: Seconds = 120
+    boot: Seconds = BOOT
     rebalance: bool = False
     """Whether the cloud evens out zones by itself: it launches in one and terminates, without a drain, in another."""
     balance: str = BEST_EFFORT

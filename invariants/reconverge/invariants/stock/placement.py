@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Step
 from reconverge.invariants.stock.facts import removals, undisturbed, untolerated
+from reconverge.invariants.stock.node_groups import homeless
 from reconverge.invariants.stock.oracle import Oracle
 from reconverge.invariants.stock.selection import Refusal, selection_refusals
 from reconverge.model.action import Bind, Patch
+from reconverge.model.loops.cluster_autoscaler.writes import MarkToBeDeleted
 from reconverge.model.loops.kubelet.actions import FromNode
 from reconverge.model.objects import Node, Pod
 from reconverge.model.objects.node import NO_EXECUTE
@@ -95,7 +97,7 @@ def _admissible(store: Store, pod: Pod, node: Node) -> bool:
     "removal-has-room",
     "on_step",
     family="objective",
-    statement="A pod is removed to tidy up only if it fits on another node.",
+    statement="A pod is removed to tidy up, or its whole node, only if what ran there fits on other nodes.",
     why="A pod that was evicted for a better place and finds none is down for nothing.",
     remedy="Let the tool that evicts simulate the scheduler's own rules (node fit), or mark the pod as one that stays.",
     source="the descheduler's nodeFit; cluster-autoscaler/simulator/",
@@ -105,6 +107,8 @@ def removal_has_room(step: Step, _: None) -> Iterable[Violation]:
     if step.actor not in TIDYING:
         return ()
     store = step.before.store
+    if isinstance(step.action, MarkToBeDeleted):
+        return _crowded_out(store, step.action.node)
     found = []
     for change in removals(step):
         pod: Pod = change.before
@@ -118,3 +122,13 @@ def removal_has_room(step: Step, _: None) -> Iterable[Violation]:
             )
             found.append(Violation(pod.reference, message, {"node": pod.node, "other_nodes": len(others)}))
     return found
+
+
+def _crowded_out(store: Store, node: str) -> list[Violation]:
+    """Judges the removal of a whole node when it begins: its pods need places all at once."""
+    left = homeless(store, node)
+    if not left:
+        return []
+    names = [pod.reference for pod in left]
+    message = f"cluster-autoscaler removes node/{node}, and no other node has a place for {', '.join(names)}"
+    return [Violation(f"node/{node}", message, {"pods": names})]

@@ -70,7 +70,7 @@ class ClusterAutoscaler(ScaleUpRules, ScaleDownRules, ActuationRules, ControlLoo
 
     def start(self) -> Memory:
         """Nothing is known, and no cooldown runs."""
-        return AutoscalerMemory()
+        return AutoscalerMemory(threshold=self.options.threshold)
 
     def relist(self, reading: Reading) -> Iterable[str]:
         """A scan."""

@@ -69,6 +69,8 @@ class Mismatch(Value):
 class AutoscalerMemory(Value):
     """Maps are by node, except `scale_ups` (when the nodes of one must have come), `backoffs` and `sizes`: by group."""
 
+    threshold: float = 0.5
+    """The highest utilisation of a node that may go: the setting, for those who judge what is left."""
     cleaned: bool = False
     """Whether the taints that an earlier process has left have been taken away."""
     next_scan: Seconds | None = None
