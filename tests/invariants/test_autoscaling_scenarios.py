@@ -51,3 +51,54 @@ def test_loops_that_cannot_be_built_are_named(loops: Any, said: str) -> None:
     with pytest.raises(LoadError) as caught:
         Scenario.from_document(asked(loops))
     assert said in str(caught.value)
+
+
+def web(replicas: int, behavior: Any = None, limit: str = "2") -> dict[str, Any]:
+    """deployment/web of 130m each under an autoscaler of 50 %, through two events of any kind that matters."""
+    resources = {"requests": {"cpu": "130m"}, "limits": {"cpu": limit}}
+    pod = {"containers": [{"name": "web", "image": "web:1", "resources": resources}]}
+    labels = {"app": "web"}
+    template = {"metadata": {"labels": labels}, "spec": pod}
+    cpu = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}}
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    bounds = {"scaleTargetRef": target, "minReplicas": 2, "maxReplicas": 8, "metrics": [cpu]}
+    meta = {"name": "web"}
+    document = asked({})
+    document["spec"] |= {
+        "objects": [
+            {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta,
+             "spec": {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template}},
+            {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": meta,
+             "spec": bounds if behavior is None else {**bounds, "behavior": behavior}},
+        ],
+        "nodePools": [{"name": "n", "count": 3, "allocatable": {"cpu": "1", "memory": "8Gi"}}],
+        "may": {"load": {"times": 2, "millicores": [37, 260, 611]}, "node-crash": 1, "rollout": 1, "scale": 1},
+        "events": 2,
+        "deviations": 0,
+        "check": ["autoscaler-bounds", "autoscaler-settles", "scaling-has-cause", "no-livelock"],
+    }  # fmt: skip
+    return document
+
+
+GENTLE = {"scaleDown": {"policies": [{"type": "Percent", "value": 10, "periodSeconds": 60}]}}
+AT_ONCE = {
+    "scaleDown": {"stabilizationWindowSeconds": 0, "policies": [{"type": "Pods", "value": 1, "periodSeconds": 30}]}
+}
+
+
+@pytest.mark.parametrize("behavior", [None, {}, GENTLE, AT_ONCE, {"scaleUp": {"selectPolicy": "Disabled"}}])
+def test_it_settles_after_any_two_events(behavior: Any) -> None:
+    result = check(Scenario.from_document(web(3, behavior)))
+    assert result.exploration.complete
+    assert [each for each in result.verdicts if each.status == "violated"] == []
+
+
+def test_a_limit_near_the_target_hides_the_load() -> None:
+    """At most 68m of the requested 65m are used, which is within the tolerance of 100 %."""
+    verdicts = check(Scenario.from_document(web(3, limit="131m"))).verdicts
+    assert [each.invariant for each in verdicts if each.status == "violated"] == []
+    document = web(3, limit="68m")
+    document["spec"]["objects"][0]["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "65m"
+    document["spec"]["objects"][1]["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"] = 100
+    verdicts = check(Scenario.from_document(document)).verdicts
+    assert [each.invariant for each in verdicts if each.status == "violated"] == ["autoscaler-settles"]

@@ -48,8 +48,8 @@ class AutoscalerSettings:
     """For so long after its start a pod's CPU counts only if it is ready and has a whole sample since."""
     initial_readiness: Seconds = 30
     """A pod that is not ready and last changed within this of its start has never been ready."""
-    metric_window: Seconds = 30
-    """The time that one sample of the metrics server covers."""
+    metric_window: Seconds = 15
+    """The time that one sample covers: the resolution of the metrics server."""
     pod_level_requests: bool = True
     """Whether pod-level requests count (1.34 on)."""
     ambiguous_selectors: bool = True
