@@ -11,11 +11,11 @@ from typing import Any
 
 from attrs import frozen
 
-from reconverge.model.admission import admit_pod
+from reconverge.model.admission import admit_pod, check_admission
 from reconverge.model.cluster import Cluster
 from reconverge.model.errors import AlreadyExists, Conflict, NotFound
 from reconverge.model.objects import ApiObject, Pod
-from reconverge.model.store import Change, Store, Store
+from reconverge.model.store import Change, Store
 from reconverge.model.value import Seconds, Value
 
 Written = tuple[Cluster, tuple[Change, ...]]
@@ -37,7 +37,7 @@ class Action(Value):
 
 @frozen
 class Create(Action):
-    """Create an object; a name that ends in "-" is a generateName prefix. Raises AlreadyExists."""
+    """Create an object; a name that ends in "-" is a generateName prefix. Raises AlreadyExists, Forbidden."""
 
     object: ApiObject
     reason: str = ""
@@ -53,6 +53,7 @@ class Create(Action):
             raise AlreadyExists(f"{new.reference} already exists")
         if isinstance(new, Pod):
             new = admit_pod(store, new, cluster.rules)
+            check_admission(store, new, cluster.now)
         store, change = store.put(new)
         return cluster.with_(store=store), (change,)
 

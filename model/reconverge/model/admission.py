@@ -1,4 +1,4 @@
-"""What the API server adds to a pod at its creation.
+"""What the API server adds to a pod at its creation, and for what it refuses one.
 
 Source: `plugin/pkg/admission/defaulttolerationseconds/admission.go`, `plugin/pkg/admission/priority/admission.go`,
 `pkg/apis/scheduling/types.go`.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from reconverge.model.limits import check_limits, with_limit_defaults
 from reconverge.model.objects import Pod, PodSpec, PriorityClass, Toleration
 from reconverge.model.objects.node import NO_EXECUTE, NOT_READY, UNREACHABLE
+from reconverge.model.quota import check_quotas
 from reconverge.model.rules import Rules
 from reconverge.model.store import Store
 from reconverge.model.value import Seconds
@@ -18,10 +20,20 @@ BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-cr
 
 
 def admit_pod(store: Store, pod: Pod, rules: Rules) -> Pod:
-    """The pod as the API server stores it: with default tolerations, its priority, and the node its author chose."""
+    """The pod as the API server stores it: with default tolerations, its priority, and the node its author chose.
+
+    Where the namespace has LimitRanges it gets their defaults, too.
+    """
+    pod = with_limit_defaults(store, pod)
     spec = with_default_tolerations(pod.spec, rules.default_toleration)
     spec = _with_priority(store, spec)
     return pod.with_(spec=spec, node=pod.node if pod.node is not None else spec.node_name)
+
+
+def check_admission(store: Store, pod: Pod, now: Seconds) -> None:
+    """Raises Forbidden if limits or quotas of the namespace do not let an admitted pod in."""
+    check_limits(store, pod)
+    check_quotas(store, pod, now)
 
 
 @lru_cache(maxsize=4096)

@@ -19,7 +19,7 @@ from reconverge.model.canonical_workloads import ranked_labels, revision_ranks
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane
 from reconverge.model.daemon_pods import only_node, unpinned
-from reconverge.model.likeness import At, age, labels_without_hostname
+from reconverge.model.likeness import At, age, labels_without_hostname, node_likeness
 from reconverge.model.machines import LocalPod, Machine
 from reconverge.model.node_groups import NodeGroup, number_of
 from reconverge.model.objects import (
@@ -117,6 +117,7 @@ class _Form:
         if symmetry:
             for spec in _templates(cluster.store):
                 self.distinguished |= named_nodes(spec)
+            self.distinguished |= self._concealed()
         self.sets: dict[str, str] = {}
         self.ranks = revision_ranks(cluster.store)
         self.bound_for = self._bound_for()
@@ -136,6 +137,22 @@ class _Form:
             ordered = sorted(sets, key=lambda rs: (rs.deployment_revision, rs.created_at, rs.name))
             for rank, rs in enumerate(ordered):
                 self.sets[rs.key] = f"{owner}~{rank}" if owner else rs.key
+
+    def _concealed(self) -> set[str]:
+        """Nodes that the API cannot tell apart though their machines differ.
+
+        Control loops take such nodes in the order of their names, so which name has which machine matters.
+        """
+        facts = {
+            name: (machine.powered, machine.reachable, machine.kubelet, machine.runtime, machine.exists)
+            for name, machine in self.cluster.machines.by_name.items()
+        }
+        if len(set(facts.values())) < 2:
+            return set()
+        alike: dict[str, list[str]] = defaultdict(list)
+        for node in self.store.table("Node").objects.values():
+            alike[node_likeness(self.store, node, self.now)].append(node.name)
+        return {name for names in alike.values() if len({facts.get(each) for each in names}) > 1 for name in names}
 
     def _bound_for(self) -> dict[str, list[Pod]]:
         """Pods that no node has been chosen for though only one will do, by that node."""
@@ -186,6 +203,8 @@ class _Form:
                 self._mark_key(key, (name, "serving", place))
             for key, due in state.timers.items():
                 self._mark_key(key, (name, "timer", age(due, self.now)))
+            for key in state.parked:
+                self._mark_key(key, (name, "parked"))
             if state.paused:
                 self.marks[("", "")].append((name, "paused"))
             if state.in_flight is not None:

@@ -13,10 +13,11 @@ from attrs import frozen
 
 from reconverge.model.action import Action
 from reconverge.model.cluster import Cluster
-from reconverge.model.errors import ApiError
+from reconverge.model.errors import ApiError, Forbidden
 from reconverge.model.events.base import Event
 from reconverge.model.loop import MACHINES, ControlLoop, InFlight, LoopState, Plan, Reading
 from reconverge.model.machines import Machine
+from reconverge.model.parking import frees, parked, released
 from reconverge.model.store import Change
 from reconverge.model.value import Seconds
 
@@ -173,6 +174,7 @@ class ControlPlane:
             InFlight(move.key, plan.actions, cluster.store.revision) if plan.actions else None,
             state.stalled,
             state.paused,
+            _without(state.parked, move.key),
         )
         return self._with_loop(cluster, move.loop, after)
 
@@ -186,7 +188,13 @@ class ControlPlane:
         try:
             after, changes = action.apply(cluster)
         except ApiError as error:
-            memory = self.by_name[move.loop].failed(state.memory, action, error)
+            loop = self.by_name[move.loop]
+            memory = loop.failed(state.memory, action, error)
+            if isinstance(error, Forbidden):
+                left = loop.denied(self._reading(loop, cluster, state), action, rest, error)
+                remaining = InFlight(flight.key, left, cluster.store.revision) if left else None
+                held = parked(state, flight.key, memory, remaining, error)
+                return Written(self._with_loop(cluster, move.loop, held), action, (), error)
             # With an old view and nothing learnt from the refusal the same pass would fail the same way; what it
             # missed wakes the key when it comes.
             learnt = not state.stalled or memory is not state.memory
@@ -196,7 +204,7 @@ class ControlPlane:
             return Written(self._with_loop(cluster, move.loop, failed), action, (), error)
         remaining = InFlight(flight.key, rest, after.store.revision) if rest else None
         now = after.loops[move.loop]
-        made = LoopState(now.memory, now.queue, now.serving, now.timers, remaining, now.stalled, now.paused)
+        made = LoopState(now.memory, now.queue, now.serving, now.timers, remaining, now.stalled, now.paused, now.parked)
         moved = self._with_loop(after, move.loop, made)
         return Written(self.notify(moved, changes), action, changes, None)
 
@@ -233,8 +241,17 @@ class ControlPlane:
                         fresh = dict(loops)
                     queue = {**state.queue, **dict.fromkeys(new)} if new else state.queue
                     fresh[loop.name] = LoopState(
-                        memory, queue, state.serving, state.timers, state.in_flight, state.stalled, state.paused
+                        memory,
+                        queue,
+                        state.serving,
+                        state.timers,
+                        state.in_flight,
+                        state.stalled,
+                        state.paused,
+                        state.parked,
                     )
+            if frees(change):
+                fresh = released(fresh, (change,))
         return cluster if fresh is loops else cluster.with_(loops=fresh)
 
     def machine_changed(self, cluster: Cluster, before: Machine | None, after: Machine | None) -> Cluster:

@@ -49,6 +49,16 @@ class InternalError(ApiError):
     code = 500
 
 
+class Forbidden(ApiError):
+    """Admission does not let the object in. `until` is when time alone may change that, None if it cannot."""
+
+    code = 403
+
+    def __init__(self, message: str, until: float | None = None) -> None:
+        super().__init__(message)
+        self.until = until
+
+
 class Unreachable(ApiError):
     """The caller cannot reach the API server at all."""
 

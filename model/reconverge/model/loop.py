@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from attrs import field, frozen
 
-from reconverge.model.action import Action
+from reconverge.model.action import Action, Create
 from reconverge.model.errors import ApiError
 from reconverge.model.machines import Machines
 from reconverge.model.rules import Rules
@@ -89,6 +89,10 @@ class ControlLoop(Generic[M]):
         """The memory after a write was refused; the key is woken again."""
         return memory
 
+    def denied(self, reading: Reading, action: Action, rest: tuple[Action, ...], error: ApiError) -> tuple[Action, ...]:
+        """What a pass still writes after admission has refused one of its creations: all but more creations."""
+        return tuple(each for each in rest if not isinstance(each, Create))
+
     def relist(self, reading: Reading) -> Iterable[str]:
         """All keys that the loop looks at after a start: everything it finds."""
         return ()
@@ -114,7 +118,10 @@ class InFlight:
 
 @frozen
 class LoopState(Value):
-    """What is kept of one loop: memory, woken keys, keys of the present turn, timers, the pass in flight, old views."""
+    """What is kept of one loop: memory, woken keys, keys of the present turn, timers, the pass in flight, old views.
+
+    `parked` has the keys whose write was refused for a reason outside the pass, until that may be gone.
+    """
 
     memory: Any = None
     queue: dict[str, None] = {}
@@ -123,6 +130,7 @@ class LoopState(Value):
     in_flight: InFlight | None = None
     stalled: dict[str, Table] = {}
     paused: bool = False
+    parked: dict[str, None] = {}
 
     @property
     def busy(self) -> bool:

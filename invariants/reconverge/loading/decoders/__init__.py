@@ -9,6 +9,7 @@ from reconverge.loading.decoders import (
     nodes,
     pods,
     policy,
+    quota,
     services,
     statefulset,
     workloads,
@@ -18,7 +19,7 @@ from reconverge.loading.decoders.registry import Decoder
 DECODERS: dict[str, tuple[Decoder, ...]] = {}
 """The decoders of each kind; several where one kind's name stands for different API groups."""
 
-for _module in (nodes, pods, policy, services, workloads, statefulset, daemonset, jobs, autoscaling):
+for _module in (nodes, pods, policy, services, workloads, statefulset, daemonset, jobs, autoscaling, quota):
     for _each in _module.DECODERS:
         DECODERS[_each.kind] = (*DECODERS.get(_each.kind, ()), _each)
 

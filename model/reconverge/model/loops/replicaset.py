@@ -15,7 +15,7 @@ from reconverge.model.loop import ControlLoop, Plan, Reading
 from reconverge.model.loops.ownership import adoptable, owner_keys_for_orphan, releasable
 from reconverge.model.loops.pod_writes import DeletePodNamed
 from reconverge.model.loops.victims import ranked_victims
-from reconverge.model.objects import Pod, ReplicaSet, ReplicaSetStatus
+from reconverge.model.objects import Condition, Pod, ReplicaSet, ReplicaSetStatus
 from reconverge.model.persistent import EMPTY, Map
 from reconverge.model.store import Change
 from reconverge.model.value import Seconds
@@ -35,6 +35,8 @@ class Expectation:
 
 
 Expectations = Map[str, Expectation]
+REPLICA_FAILURE = "ReplicaFailure"
+FAILED_CREATE = "FailedCreate"
 
 
 class ReplicaSetController(ControlLoop[Expectations]):
@@ -113,6 +115,21 @@ class ReplicaSetController(ControlLoop[Expectations]):
             # Claiming a pod changes neither status nor the ReplicaSet, so one pass does both.
             plans.append(Plan(remembered, (*claims, *actions, *report), requeue, choice))
         return plans
+
+    def denied(self, reading: Reading, action: Action, rest: tuple[Action, ...], error: ApiError) -> tuple[Action, ...]:
+        """The status report is made all the same, and says that a creation has failed (calculateStatus)."""
+        left = super().denied(reading, action, rest, error)
+        if not isinstance(action, Create) or action.object.owner is None:
+            return left
+        rs = reading.store.replica_set(f"{action.object.namespace}/{action.object.owner.name}")
+        if rs is None:
+            return left
+        reports = [each for each in left if isinstance(each, Patch) and each.kind == "ReplicaSet"]
+        status = dict(reports[0].fields)["status"] if reports else rs.status.with_(conditions=())
+        known = [each for each in rs.status.conditions if each.type == REPLICA_FAILURE]
+        failed = known or [Condition(REPLICA_FAILURE, "True", FAILED_CREATE, reading.now, reading.now)]
+        report = self._report(rs, status.with_(conditions=tuple(failed)), str(error))
+        return (*(each for each in left if each not in reports), *report)
 
     def may_manage(self, reading: Reading, rs: ReplicaSet, expected: Expectation | None) -> bool:
         """Whether this pass may create or delete pods."""
@@ -207,15 +224,15 @@ class ReplicaSetController(ControlLoop[Expectations]):
             if reading.rules.terminating_replicas
             else None,
             observed_generation=rs.generation,
-            conditions=rs.status.conditions,
+            conditions=tuple(each for each in rs.status.conditions if each.type != REPLICA_FAILURE),
         )
 
-    def _report(self, rs: ReplicaSet, status: ReplicaSetStatus) -> tuple[Action, ...]:
+    def _report(self, rs: ReplicaSet, status: ReplicaSetStatus, reason: str = "") -> tuple[Action, ...]:
         if status == rs.status:
             return ()
         fields = (("status", status),)
         counts = f"{status.replicas} pods, {status.ready} ready, {status.available} available"
-        return (Patch("ReplicaSet", rs.key, rs.uid, fields, counts, f"updates status of {rs.reference}"),)
+        return (Patch("ReplicaSet", rs.key, rs.uid, fields, reason or counts, f"updates status of {rs.reference}"),)
 
     def next_available(self, reading: Reading, rs: ReplicaSet, active: list[Pod]) -> Seconds | None:
         """When the next ready pod will have been ready for minReadySeconds."""

@@ -6,6 +6,7 @@ Source: `pkg/controller/deployment/{sync,progress}.go`, `util/deployment_util.go
 from __future__ import annotations
 
 from reconverge.model.loops.deployment.pass_ import Pass, condition
+from reconverge.model.loops.replicaset import REPLICA_FAILURE
 from reconverge.model.objects import Condition, Deployment, DeploymentStatus
 from reconverge.model.rounding import max_unavailable
 from reconverge.model.value import Seconds
@@ -92,6 +93,7 @@ def rollout_status(work: Pass) -> tuple[DeploymentStatus, Seconds | None]:
     deployment = work.deployment
     now = work.reading.now
     status = computed(work)
+    status = status.with_(conditions=with_failures(work, status.conditions))
     current = condition(deployment.status.conditions, PROGRESSING)
     if deployment.progress_deadline is None:
         kept = tuple(each for each in status.conditions if each.type != PROGRESSING)
@@ -105,6 +107,14 @@ def rollout_status(work: Pass) -> tuple[DeploymentStatus, Seconds | None]:
         elif timed_out(deployment, status, now):
             status = _progress(status, Condition(PROGRESSING, "False", TIMED_OUT), now)
     return status, _check_again(deployment, status, now)
+
+
+def with_failures(work: Pass, conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
+    """The conditions with the failure of the new ReplicaSet to create pods, else of any other (getReplicaFailures)."""
+    sets = ([work.new] if work.new is not None else []) + list(work.all)
+    failed = next((found for rs in sets if (found := condition(rs.status.conditions, REPLICA_FAILURE))), None)
+    kept = tuple(each for each in conditions if each.type != REPLICA_FAILURE or failed is not None)
+    return kept if failed is None else with_condition(kept, failed, work.reading.now)
 
 
 def _progress(status: DeploymentStatus, new: Condition, now: Seconds, *, refresh: bool = False) -> DeploymentStatus:
