@@ -28,7 +28,7 @@ SETTINGS = {
         "node_ready_delay": 0.3,
     },
 }  # fmt: skip
-QUIET = 3.0
+QUIET = 3.3
 """Seconds without anything after which the script goes on."""
 MOST_MOVES = 6000
 

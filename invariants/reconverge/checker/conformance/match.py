@@ -71,9 +71,10 @@ def first_visible(cluster: Cluster, actions: Iterable[Action], names: Names) -> 
 def foreseen(cluster: Cluster, actions: Sequence[Action], names: Names, coming: Sequence[Observed]) -> int:
     """How many of some later writes are at odds with what is observed next of the same objects.
 
-    Only the fields that a write changes are compared; others may change before it is made.
+    Only the fields that a write changes are compared; others may change before it is made. What a pass creates for an
+    owner is observed between its first write and its report of the owner's status, and nothing else is.
     """
-    odds = 0
+    odds = created = 0
     for action in actions:
         before = cluster
         try:
@@ -81,19 +82,30 @@ def foreseen(cluster: Cluster, actions: Sequence[Action], names: Names, coming: 
         except ApiError:
             return odds + 1
         for each in seen(changes, names):
-            if each.event == "MODIFIED" and not _agrees(before, each, names, coming):
+            created += each.event == "ADDED" and each.kind == "Pod"
+            if each.event == "MODIFIED" and not _agrees(before, each, names, coming, created):
                 odds += 1
     return odds
 
 
-def _agrees(before: Cluster, each: Seen, names: Names, coming: Sequence[Observed]) -> bool:
+def _agrees(before: Cluster, each: Seen, names: Names, coming: Sequence[Observed], created: int) -> bool:
     name = names.of_model(each.kind, each.name)
-    following = next((o for o in coming if o.kind == each.kind and o.name == name), None)
-    if following is None:
-        return False
     old = _fields(before, each, names)
     changed = {field for field, value in each.fields.items() if old.get(field) != value}
-    return not changed & set(differences(each.fields, following.fields))
+    # Others may change other fields of the object before.
+    about = (place for place, o in enumerate(coming) if o.kind == each.kind and o.name == name)
+    place = next((place for place in about if changed & set(differences(old, coming[place].fields))), None)
+    if place is None or changed & set(differences(each.fields, coming[place].fields)):
+        return False
+    return each.kind not in OWNERS or created == _created_for(f"{each.kind}/{name}", coming[:place])
+
+
+OWNERS = frozenset({"ReplicaSet", "StatefulSet", "Job"})
+"""Kinds whose controllers report after they have created pods."""
+
+
+def _created_for(owner: str, coming: Sequence[Observed]) -> int:
+    return sum(each.event == "ADDED" and each.kind == "Pod" and each.fields.get("owner") == owner for each in coming)
 
 
 def _fields(cluster: Cluster, each: Seen, names: Names) -> dict[str, object]:

@@ -16,7 +16,7 @@ from reconverge.model.value import Seconds
 
 READ_WHEN_NEEDED = frozenset({
     "deployment", "replicaset", "statefulset", "daemonset", "job", "endpoints", "disruption", "scheduler",
-    "garbage-collector",
+    "garbage-collector", "drain",
 })  # fmt: skip
 """Loops whose passes are read only when an observed change asks for it, or when everything has had time to rest.
 
@@ -45,6 +45,13 @@ class Pacer:
             if after is trail:
                 return trail
             trail = after
+        return trail
+
+    def served(self, trail: Trail, loop: str) -> Trail:
+        """The trail after the passes of one loop that write nothing visible."""
+        for key in trail[-1].point.awake(loop):
+            moves = self.silent_pass(trail[-1].point, loop, key, everything=True)
+            trail = self.mover.moves(trail, moves) or trail
         return trail
 
     def _finished(self, trail: Trail, *, everything: bool) -> Trail:

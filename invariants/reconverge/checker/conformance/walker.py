@@ -169,7 +169,8 @@ class Walker:
             return self._answered(state.with_(waiting=(*state.waiting, stroke.step.index)))
         point = state.point
         if stroke.step.do == "drain ends":
-            answer = drained(stroke.step, point.cluster, point.names)
+            state = state.with_(trail=self.pacer.served(state.trail, "drain"))
+            answer = drained(stroke.step, state.point.cluster, state.point.names)
             return state.with_(answers=(*state.answers, answer))
         if stroke.incident is not None:
             trail = self.mover.moves(state.trail, (Happen(stroke.step.index, stroke.incident),))
