@@ -8,6 +8,9 @@ import networkx as nx
 
 from reconverge.checker import check
 from reconverge.checker.graph import recurrent, state_graph
+from reconverge.model.canonical import fingerprint
+from reconverge.model.events import NodeCrashes
+from reconverge.model.quiet import at_rest
 from reconverge.reports.dot import dot_text
 
 
@@ -26,3 +29,12 @@ def test_the_picture_names_the_events(build: Any) -> None:
     text = dot_text([check(scenario)])
     assert text.startswith('digraph "small" {')
     assert '0 -> 1 [label="node node-1 is cordoned"];' in text
+
+
+def test_nodes_that_only_look_alike_are_not_taken_for_each_other(build: Any) -> None:
+    """Until the API knows of a crash, control loops take the nodes by name: which of them crashed matters."""
+    world = build.scenario(build.deployment(replicas=2), nodes=3).world()
+    struck = [world.plane.strike(world.start, NodeCrashes(name))[0] for name in ("node-1", "node-2")]
+    assert fingerprint(world.plane, struck[0]) != fingerprint(world.plane, struck[1])
+    rested = [at_rest(world.plane, cluster) for cluster in struck]
+    assert fingerprint(world.plane, rested[0]) == fingerprint(world.plane, rested[1])

@@ -34,7 +34,7 @@ from reconverge.loading import (
     parse_document_text,
     parse_pools,
 )
-from reconverge.model.events import Event, RollOut
+from reconverge.model.events import Event, RollOut, TimePasses
 from reconverge.model.objects import ApiObject, Node
 from reconverge.model.rules import DEFAULT_VERSION, Rules
 
@@ -223,6 +223,10 @@ def _allowances(spec: Fields, loaded: Loaded) -> tuple[Allowance, ...]:
     allowances = []
     for name in may.names():
         kind = event_class(name, may)
+        if kind is TimePasses:
+            raise may.error(
+                "belongs to steps: between free events everything settles, or the next one strikes early", name
+            )
         raw = may.raw(name)
         if not isinstance(raw, dict):
             allowances.append(Allowance(name, may.integer(name, 1)))

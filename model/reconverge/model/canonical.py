@@ -139,7 +139,7 @@ class _Form:
                 self.sets[rs.key] = f"{owner}~{rank}" if owner else rs.key
 
     def _concealed(self) -> set[str]:
-        """Nodes that the API cannot tell apart though their machines differ.
+        """Nodes that are Ready and alike by the API though their machines differ: what nobody has noticed yet.
 
         Control loops take such nodes in the order of their names, so which name has which machine matters.
         """
@@ -151,7 +151,8 @@ class _Form:
             return set()
         alike: dict[str, list[str]] = defaultdict(list)
         for node in self.store.table("Node").objects.values():
-            alike[node_likeness(self.store, node, self.now)].append(node.name)
+            if node.ready == "True":
+                alike[node_likeness(self.store, node, self.now)].append(node.name)
         return {name for names in alike.values() if len({facts.get(each) for each in names}) > 1 for name in names}
 
     def _bound_for(self) -> dict[str, list[Pod]]:
@@ -284,6 +285,8 @@ class _Form:
             local.forced_ready,
             local.backoff,
             local.restarts > 0,
+            # Whether they ended well decides only where not every exit is followed by a restart.
+            local.state == "exited" and local.spec.restart_policy != "Always" and local.exit_code == 0,
             None if local.stop_by is None else age(local.stop_by, self.now),
         )
 
@@ -360,8 +363,12 @@ class _Form:
             sorted(self.cluster.machines.zones_down),
             sorted(self.cluster.machines.load.items()),
             [self.group(groups[name]) for name in sorted(groups)],
-            self.plane.names[self.cluster.turn] if any(s.serving for s in self.cluster.loops.values()) else "",
+            self.plane.names[self.cluster.turn] if self.at_work() else "",
         )
+
+    def at_work(self) -> bool:
+        """Whether there is something to do now, so that it matters whose turn it is."""
+        return any(state.busy and not state.paused for state in self.cluster.loops.values())
 
     def _others(self) -> list[ApiObject]:
         kinds = [kind for kind in sorted(self.store.tables) if kind not in ("Pod", "Node", "Lease", "EndpointSlice")]
