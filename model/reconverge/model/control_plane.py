@@ -77,7 +77,7 @@ class ControlPlane:
         return ControlPlane([others.get(loop.name, loop) for loop in self.loops])
 
     def including(self, *loops: ControlLoop[Any]) -> ControlPlane:
-        """This control plane with more loops, which take their turns last. Raises ValueError for a name that is taken."""
+        """This control plane with more loops, which take their turns last. Raises ValueError for a taken name."""
         return ControlPlane([*self.loops, *loops])
 
     def start(self, cluster: Cluster) -> Cluster:
@@ -120,19 +120,30 @@ class ControlPlane:
 
     def ready(self, cluster: Cluster) -> list[Read | Write]:
         """Every read or write that could be the next step, in the order of the default schedule."""
-        moves: list[Read | Write] = []
         count = len(self.names)
-        for offset in range(count):
-            name = self.names[(cluster.turn + offset) % count]
-            state = cluster.loops[name]
-            if state.paused:
-                continue
-            if state.in_flight is not None:
-                moves.append(Write(name))
-            else:
-                awake = dict.fromkeys([*state.serving, *state.queue])
-                moves.extend(Read(name, key) for key in self._ordered(self.by_name[name], cluster, state, awake))
-        return moves
+        names = [self.names[(cluster.turn + offset) % count] for offset in range(count)]
+        moves = self._begun(cluster, names[0])
+        for name in names[1:]:
+            moves += [*self._begun(cluster, name), *self._woken(cluster, name)]
+        # What has woken in the loop whose turn it is comes in its next turn, after all others.
+        return moves + self._woken(cluster, names[0])
+
+    def _begun(self, cluster: Cluster, name: str) -> list[Read | Write]:
+        """What is left of a loop's turn: the next write of its pass, or its keys in order."""
+        state = cluster.loops[name]
+        if state.paused:
+            return []
+        if state.in_flight is not None:
+            return [Write(name)]
+        return [Read(name, key) for key in state.serving]
+
+    def _woken(self, cluster: Cluster, name: str) -> list[Read | Write]:
+        """The keys that a loop would serve in its next turn."""
+        state = cluster.loops[name]
+        if state.paused or state.in_flight is not None:
+            return []
+        awake = {key: None for key in state.queue if key not in state.serving}
+        return [Read(name, key) for key in self._ordered(self.by_name[name], cluster, state, awake)]
 
     def next_deadline(self, cluster: Cluster) -> Seconds | None:
         """The earliest timer of any loop that is not paused."""

@@ -43,6 +43,7 @@ def _same_pod_entries(before: Pod, after: Pod) -> bool:
         and before.owner is after.owner
         and before.labels is after.labels
         and before.phase == after.phase
+        and before.spec is after.spec
     )
 
 
@@ -125,7 +126,7 @@ class Table:
         """
         was = old.node if old is not None and not old.terminal else None
         now = new.node if new is not None and not new.terminal else None
-        if was == now:
+        if was == now and (was is None or old.spec is new.spec):
             return self.usage
         usage = self.usage
         if was is not None and old is not None:
