@@ -12,6 +12,7 @@ from reconverge.checker.conformance.recording import Observed
 from reconverge.model.action import Action
 from reconverge.model.cluster import Cluster
 from reconverge.model.errors import ApiError
+from reconverge.model.objects import OwnerReference
 
 
 def named(each: Seen, observed: Observed, names: Names) -> Names | None:
@@ -75,6 +76,7 @@ def foreseen(cluster: Cluster, actions: Sequence[Action], names: Names, coming: 
     owner is observed between its first write and its report of the owner's status, and nothing else is.
     """
     odds = created = 0
+    creator: OwnerReference | None = None
     for action in actions:
         before = cluster
         try:
@@ -85,7 +87,27 @@ def foreseen(cluster: Cluster, actions: Sequence[Action], names: Names, coming: 
             created += each.event == "ADDED" and each.kind == "Pod"
             if each.event == "MODIFIED" and not _agrees(before, each, names, coming, created):
                 odds += 1
-    return odds
+        created_pods = [change.after for change in changes if change.kind == "Pod" and change.before is None]
+        creator = created_pods[0].owner if created_pods else creator
+    return odds + (creator is not None and not _reported(cluster, creator, names, coming))
+
+
+def _reported(cluster: Cluster, creator: OwnerReference, names: Names, coming: Sequence[Observed]) -> bool:
+    """Whether the ReplicaSet's next other number of replicas is the one that it has after a pass of creations.
+
+    The next pass begins after them, and reports what it finds. True if pods are lost before, or for other kinds.
+    """
+    rs = next((each for each in cluster.store.all("ReplicaSet") if each.uid == creator.uid), None)
+    if rs is None:
+        return True
+    name = names.of_model("ReplicaSet", rs.name)
+    active = sum(pod.active for pod in cluster.store.pods_of(rs.uid))
+    for each in coming:
+        if each.kind == "Pod" and each.fields.get("owner") == f"ReplicaSet/{name}" and each.fields.get("terminating"):
+            return True
+        if each.kind == "ReplicaSet" and each.name == name and each.fields.get("replicas") != rs.status.replicas:
+            return bool(each.fields.get("replicas") == active)
+    return True
 
 
 def _agrees(before: Cluster, each: Seen, names: Names, coming: Sequence[Observed], created: int) -> bool:
