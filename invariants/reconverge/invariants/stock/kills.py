@@ -23,6 +23,7 @@ from reconverge.invariants.stock.facts import (
     untolerated,
 )
 from reconverge.model.cluster import Cluster
+from reconverge.model.loops.cluster_autoscaler.writes import to_be_deleted
 from reconverge.model.loops.kubelet.actions import Forget, Locally
 from reconverge.model.machines import LocalPod
 from reconverge.model.objects import Pod
@@ -79,7 +80,14 @@ def _is_orphan(step: Step, pod: Pod) -> str:
     return ""
 
 
+def _is_removed_with_its_node(step: Step, pod: Pod) -> str:
+    """A node that is marked as one that goes."""
+    node = step.before.store.node(pod.node or "")
+    return "" if node is None or to_be_deleted(node) else f"{node.name} is not marked as to be deleted"
+
+
 CAUSES: dict[str, Callable[[Step, Pod], str]] = {
+    "cluster-autoscaler": _is_removed_with_its_node,
     "taint-eviction": _taint_stands,
     "replicaset": _is_surplus,
     "scheduler": _is_preempted,
