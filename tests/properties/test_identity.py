@@ -1,0 +1,28 @@
+"""StatefulSets and Jobs: at most one, at least once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def test_an_ordinal_runs_once_through_failures_and_deletions(make: Any, holds: Any) -> None:
+    may = {"node-partition": 1, "node-crash": 1, "delete-pod": 1, "drain": 1, "node-recover": 1}
+    holds("one-pod-per-ordinal", make.stateful(2), may=may, events=2, deviations=0)
+
+
+def test_after_a_force_deletion_an_ordinal_runs_twice(make: Any, breaks: Any) -> None:
+    may = {"node-partition": 1, "force-delete-pod": 1}
+    found = breaks("one-pod-per-ordinal", make.stateful(1), may=may, events=2, deviations=0)
+    assert found == ["node-partition n-1", "force-delete-pod statefulset/web#0"]
+
+
+def test_a_node_object_deleted_under_a_living_machine_makes_an_ordinal_run_twice(make: Any, breaks: Any) -> None:
+    may = {"node-partition": 1, "node-delete": 1}
+    found = breaks("one-pod-per-ordinal", make.stateful(1), may=may, events=2, deviations=0)
+    assert found == ["node-partition n-1", "node-delete n-1"]
+
+
+def test_a_job_is_executed_at_least_once_not_once(make: Any, breaks: Any) -> None:
+    job = make.job(pod={"restartPolicy": "Never"})
+    assert breaks("executed-once", job, may={"delete-pod": 1}, deviations=0) == ["delete-pod job/web#0"]
+    assert breaks("executed-once", job, may={"node-reboot": 1}, deviations=0) == ["node-reboot n-1"]
