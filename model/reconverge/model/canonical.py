@@ -18,6 +18,7 @@ from reconverge.model import canonical_workloads as workloads
 from reconverge.model.canonical_workloads import ranked_labels, revision_ranks
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane
+from reconverge.model.control_plane_health import HEALTHY
 from reconverge.model.daemon_pods import only_node, unpinned
 from reconverge.model.likeness import At, age, labels_without_hostname, node_likeness
 from reconverge.model.machines import LocalPod, Machine
@@ -363,12 +364,27 @@ class _Form:
             sorted(self.cluster.machines.zones_down),
             sorted(self.cluster.machines.load.items()),
             [self.group(groups[name]) for name in sorted(groups)],
+            self.control_plane(),
             self.plane.names[self.cluster.turn] if self.at_work() else "",
         )
 
     def at_work(self) -> bool:
         """Whether there is something to do now, so that it matters whose turn it is."""
         return any(state.busy and not state.paused for state in self.cluster.loops.values())
+
+    def control_plane(self) -> tuple[Any, ...]:
+        """Etcd's members, the elections that go on, and what of the past somebody may see again."""
+        health = self.cluster.machines.control_plane
+        if health is HEALTHY:
+            return ()
+        lost = None if health.lost_at is None else age(health.lost_at, self.now)
+        elections = [(process, age(at, self.now)) for process, at in health.elections]
+        uids = {pod.uid for pod in self.store.table("Pod").objects.values()} if health.past else set()
+        past = [
+            sorted((pod.key, pod.uid in uids, pod.node or "", pod.phase) for pod in store.table("Pod").objects.values())
+            for store in health.past
+        ]
+        return (health.members, health.up, lost, elections, past)
 
     def _others(self) -> list[ApiObject]:
         kinds = [kind for kind in sorted(self.store.tables) if kind not in ("Pod", "Node", "Lease", "EndpointSlice")]

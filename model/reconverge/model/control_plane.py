@@ -13,12 +13,15 @@ from attrs import frozen
 
 from reconverge.model.action import Action
 from reconverge.model.cluster import Cluster
-from reconverge.model.errors import ApiError, Forbidden
+from reconverge.model.control_plane_health import HEALTHY
+from reconverge.model.elections import next_deadline, struck, with_new_leaders
+from reconverge.model.errors import ApiError, Forbidden, StoreUnavailable
 from reconverge.model.events.base import Event
 from reconverge.model.loop import MACHINES, ControlLoop, InFlight, LoopState, Plan, Reading
 from reconverge.model.machines import Machine
 from reconverge.model.parking import frees, parked, released
 from reconverge.model.store import Change
+from reconverge.model.table import Table
 from reconverge.model.value import Seconds
 
 
@@ -95,7 +98,9 @@ class ControlPlane:
         loops = cluster.loops
         turn = cluster.turn
         state = loops[self.names[turn]]
-        if not state.paused:
+        health = cluster.machines.control_plane
+        halted = () if health is HEALTHY else health.halted(self.names)
+        if not state.paused and self.names[turn] not in halted:
             if state.in_flight is not None:
                 return Write(self.names[turn])
             if state.serving:
@@ -104,7 +109,7 @@ class ControlPlane:
         for offset in range(1, count + 1):
             name = self.names[(turn + offset) % count]
             state = loops[name]
-            if state.paused:
+            if state.paused or name in halted:
                 continue
             if state.in_flight is not None:
                 return Write(name)
@@ -126,7 +131,9 @@ class ControlPlane:
         for name in names[1:]:
             moves += [*self._begun(cluster, name), *self._woken(cluster, name)]
         # What has woken in the loop whose turn it is comes in its next turn, after all others.
-        return moves + self._woken(cluster, names[0])
+        moves += self._woken(cluster, names[0])
+        health = cluster.machines.control_plane
+        return moves if health is HEALTHY else [move for move in moves if not health.halts(move.loop)]
 
     def _begun(self, cluster: Cluster, name: str) -> list[Read | Write]:
         """What is left of a loop's turn: the next write of its pass, or its keys in order."""
@@ -146,7 +153,10 @@ class ControlPlane:
         return [Read(name, key) for key in self._ordered(self.by_name[name], cluster, state, awake)]
 
     def next_deadline(self, cluster: Cluster) -> Seconds | None:
-        """The earliest timer of any loop that is not paused."""
+        """The earliest timer of any loop that is not paused and has a leader, or the next election."""
+        health = cluster.machines.control_plane
+        if health is not HEALTHY:
+            return next_deadline(cluster)
         return min(
             (due for state in cluster.loops.values() if not state.paused for due in state.timers.values()), default=None
         )
@@ -201,8 +211,9 @@ class ControlPlane:
         except ApiError as error:
             loop = self.by_name[move.loop]
             memory = loop.failed(state.memory, action, error)
-            if isinstance(error, Forbidden):
-                left = loop.denied(self._reading(loop, cluster, state), action, rest, error)
+            if isinstance(error, Forbidden | StoreUnavailable):
+                reading = self._reading(loop, cluster, state)
+                left = loop.denied(reading, action, rest, error) if isinstance(error, Forbidden) else ()
                 remaining = InFlight(flight.key, left, cluster.store.revision) if left else None
                 held = parked(state, flight.key, memory, remaining, error)
                 return Written(self._with_loop(cluster, move.loop, held), action, (), error)
@@ -227,7 +238,8 @@ class ControlPlane:
             if due:
                 timers = {key: at for key, at in state.timers.items() if at > until}
                 loops[name] = state.with_(queue={**state.queue, **dict.fromkeys(due)}, timers=timers)
-        return cluster.with_(loops=loops, now=max(cluster.now, until))
+        after = cluster.with_(loops=loops, now=max(cluster.now, until))
+        return after if cluster.machines.control_plane is HEALTHY else with_new_leaders(self, after)
 
     def notify(self, cluster: Cluster, changes: Iterable[Change]) -> Cluster:
         """The cluster after the watches have delivered some changes: memories updated, keys awake."""
@@ -291,13 +303,19 @@ class ControlPlane:
 
     def strike(self, cluster: Cluster, event: Event) -> tuple[Cluster, tuple[Change, ...]]:
         """The cluster just after an event, its watches delivered, and the changes. Raises ApiError if it is refused."""
+        if cluster.machines.control_plane is not HEALTHY:
+            return struck(self, cluster, event)
         return event.strike(self, self.interrupt(cluster))
 
-    def restart(self, cluster: Cluster, loop: str) -> Cluster:
-        """The cluster with a loop started anew: memory, timers and views lost, everything to be looked at."""
+    def restart(self, cluster: Cluster, loop: str, stalled: dict[str, Table] | None = None) -> Cluster:
+        """The cluster with a loop started anew: memory, timers and views lost, everything to be looked at.
+
+        `stalled` are the kinds of which its first list is an old one, until that watch catches up.
+        """
         fresh = self.by_name[loop]
-        reading = self._reading(fresh, cluster, LoopState())
-        state = LoopState(memory=fresh.start(), queue=dict.fromkeys(fresh.relist(reading)))
+        view = LoopState(stalled=stalled or {})
+        reading = self._reading(fresh, cluster, view)
+        state = view.with_(memory=fresh.start(), queue=dict.fromkeys(fresh.relist(reading)))
         return self._with_state(cluster, loop, state)
 
     def catch_up(self, cluster: Cluster, loop: str, kind: str) -> Cluster:

@@ -59,6 +59,12 @@ class Forbidden(ApiError):
         self.until = until
 
 
+class StoreUnavailable(ApiError):
+    """etcd has no quorum: the API server answers nobody."""
+
+    code = 503
+
+
 class Unreachable(ApiError):
     """The caller cannot reach the API server at all."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
+from reconverge.model.control_plane_health import HEALTHY, ControlPlaneHealth
 from reconverge.model.node_groups import NodeGroup
 from reconverge.model.objects import Node, PodSpec
 from reconverge.model.persistent import EMPTY, Map
@@ -94,13 +95,14 @@ class Machine(Value):
 
 @frozen
 class Machines(Value):
-    """All machines by name, the zones that are down, the load of the workloads, and the node groups."""
+    """All machines by name, the zones that are down, the load of the workloads, the node groups, and etcd's members."""
 
     by_name: Map[str, Machine] = EMPTY
     zones_down: frozenset[str] = frozenset()
     load: Map[str, int] = EMPTY
     """Total demand in millicores by workload reference (see `reconverge.model.load`)."""
     groups: Map[str, NodeGroup] = EMPTY
+    control_plane: ControlPlaneHealth = HEALTHY
 
     def get(self, name: str) -> Machine | None:
         """The machine of a node, or None."""

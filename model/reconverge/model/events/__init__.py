@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reconverge.model.events.base import Event, Options
+from reconverge.model.events.control_plane import EtcdMemberBack, EtcdMemberLost, LeaderLost, LeaderOverlaps
 from reconverge.model.events.groups import NodeJoins, NodesUpgraded
 from reconverge.model.events.load import LoadChanges
 from reconverge.model.events.loops import LoopPauses, LoopRestarts, LoopResumes, TimePasses, WatchCatchesUp, WatchStalls
@@ -51,6 +52,7 @@ EVENTS: dict[str, type[Event]] = {
         ZoneFails, ZoneRecovers, ControlPlaneCut, Scale, RollOut, RollBack, RolloutPauses, RolloutResumes,
         ManifestApplied, ObjectDeleted, LoadChanges, PodDeleted, PodEvicted, PodForceDeleted, ContainerCrashes,
         PodUnready, PodReady, LoopPauses, LoopResumes, LoopRestarts, WatchStalls, WatchCatchesUp, TimePasses,
+        LeaderLost, LeaderOverlaps, EtcdMemberLost, EtcdMemberBack,
     )
 }  # fmt: skip
 """Every kind of event by its name."""
@@ -61,10 +63,14 @@ __all__ = [
     "ControlPlaneCut",
     "Cordon",
     "Drain",
+    "EtcdMemberBack",
+    "EtcdMemberLost",
     "Event",
     "InstanceTerminated",
     "KubeletRestarts",
     "LabelChanges",
+    "LeaderLost",
+    "LeaderOverlaps",
     "LoadChanges",
     "LoopPauses",
     "LoopRestarts",

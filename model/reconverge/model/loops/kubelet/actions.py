@@ -9,12 +9,14 @@ from attrs import frozen
 
 from reconverge.model.action import Action, Written
 from reconverge.model.cluster import Cluster
-from reconverge.model.errors import NotFound, Unreachable
+from reconverge.model.errors import NotFound, StoreUnavailable, Unreachable
 from reconverge.model.loop import MACHINES
 from reconverge.model.machines import LocalPod, Machine
 from reconverge.model.objects import Lease, Node
 from reconverge.model.objects.node import NO_SCHEDULE, NOT_READY, Taint
 from reconverge.model.store import Change
+
+NO_QUORUM = "etcdserver: no leader: etcd has lost its quorum"
 
 
 @frozen
@@ -57,7 +59,7 @@ class Forget(Action):
 
 @frozen
 class FromNode(Action):
-    """A write to the API made by a kubelet. Raises Unreachable while it is cut off."""
+    """A write to the API made by a kubelet. Raises Unreachable while it is cut off, StoreUnavailable without quorum."""
 
     node: str
     action: Action
@@ -68,6 +70,8 @@ class FromNode(Action):
         machine = cluster.machines.get(self.node)
         if machine is None or not machine.connected:
             raise Unreachable(f"the kubelet of {self.node} does not reach the API server")
+        if not cluster.machines.control_plane.writable:
+            raise StoreUnavailable(NO_QUORUM)
         return self.action.apply(cluster)
 
     def describe(self) -> str:
