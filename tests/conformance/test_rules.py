@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane, Read
 from reconverge.model.labels import Selector, labels_of
 from reconverge.model.loops.deployment import DeploymentController
+from reconverge.model.loops.scheduler.preemption import Candidate, Preemption
 from reconverge.model.loops.victims import rank
 from reconverge.model.objects import (
     Condition,
     Deployment,
     DeploymentStatus,
+    Node,
     Pod,
     PodTemplate,
     ReplicaSet,
@@ -72,3 +76,17 @@ def test_ages_count_from_whole_seconds() -> None:
     early, late = (Pod(name="web", node="n1", ready=True, ready_since=since, created_at=since - 0.5)
                    for since in (0.62, 0.72))  # fmt: skip
     assert rank(early, {}, 2.78) == rank(late, {}, 2.78)
+
+
+def test_a_node_is_not_preferred_for_victims_that_started_within_the_same_second() -> None:
+    """Start times are kept in whole seconds, too; the choice between the nodes is open then."""
+
+    @frozen
+    class Now:
+        now: float = 5
+
+    costs = {
+        Preemption().cost(Now(), Candidate(Node(name=name), (Pod(name="web", started_at=at),), 0))  # type: ignore[arg-type]
+        for name, at in (("n1", 0.62), ("n2", 0.72))
+    }
+    assert len(costs) == 1

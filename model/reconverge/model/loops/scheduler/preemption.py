@@ -7,6 +7,7 @@ Source: `pkg/scheduler/framework/preemption/preemption.go`,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import floor
 from typing import Any
 
 from attrs import frozen
@@ -167,7 +168,8 @@ class Preemption:
         """
         victims = candidate.victims
         highest = victims[0].spec.priority
-        earliest = min(_started(pod, cycle.now) for pod in victims if pod.spec.priority == highest)
+        # The API keeps times in whole seconds: pods that started within one leave the choice of the node open.
+        earliest = floor(min(_started(pod, cycle.now) for pod in victims if pod.spec.priority == highest))
         total = sum(pod.spec.priority + _LEVEL for pod in victims)
         return (candidate.violations, highest, total, len(victims), -earliest)
 
