@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import frozen
 
@@ -115,9 +115,18 @@ def _agrees(before: Cluster, each: Seen, names: Names, coming: Sequence[Observed
     old = _fields(before, each, names)
     changed = {field for field, value in each.fields.items() if old.get(field) != value}
     # Others may change other fields of the object before.
-    about = (place for place, o in enumerate(coming) if o.kind == each.kind and o.name == name)
-    place = next((place for place in about if changed & set(differences(old, coming[place].fields))), None)
+    place = None
+    before_that: Mapping[str, object] = old
+    for index, following in enumerate(coming):
+        if following.kind != each.kind or following.name != name:
+            continue
+        if changed & set(differences(old, following.fields)):
+            place = index
+            break
+        before_that = following.fields
     if place is None or changed & set(differences(each.fields, coming[place].fields)):
+        return False
+    if set(differences(dict(before_that), coming[place].fields)) - changed:
         return False
     return each.kind not in OWNERS or created == _created_for(f"{each.kind}/{name}", coming[:place])
 

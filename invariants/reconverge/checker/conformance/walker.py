@@ -23,7 +23,7 @@ EARLY = 1.3
 """How many seconds before the model a change may be observed: heartbeats, periods and watches have phases."""
 LATE = 1.5
 """How many seconds after the model a change is observed at the latest, where nothing else is observed meanwhile."""
-PERIODIC = {"pod-gc": 40.0}
+PERIODIC = {"pod-gc": 40.0, "drain": 5.0}
 """Loops that look only every so often, at moments that a recording does not tell: how much later they may be."""
 SKEW = 0.02
 """Seconds by which the clock of the script and the arrival of watch events may differ."""
