@@ -16,10 +16,12 @@ from reconverge.invariants import Invariant, Registry
 from reconverge.invariants.stock import stock
 from reconverge.loading import Loaded, LoadError, load, nearest, parse_pools
 from reconverge.model.control_plane import ControlPlane
-from reconverge.model.events import EVENTS, Event
+from reconverge.model.events import EVENTS, Event, RestartsOnOldStore
+from reconverge.model.events.base import choices
 from reconverge.model.loop import ControlLoop
 from reconverge.model.node_groups import NodeGroup
 from reconverge.model.objects import ApiObject, Node, Pod
+from reconverge.model.old_store import remembering
 from reconverge.model.rules import Rules
 from reconverge.model.standard import standard_control_plane
 
@@ -172,6 +174,8 @@ class Scenario:
         if self.start == "settled":
             rested = settled(plane, cluster, self.placement)
             cluster = rested if rested is not None else cluster
+        if RestartsOnOldStore in events:
+            cluster = remembering(cluster, _furthest_back(self.steps, allowances))
         return World(self.name, plane, cluster, self.invariants(), allowances, self.steps, self.scopes(), symmetry)
 
     def ordinary(self) -> tuple[Allowance, ...]:
@@ -188,6 +192,13 @@ class Scenario:
         if "HorizontalPodAutoscaler" in kinds:
             names.append("load")
         return tuple(Allowance(name) for name in names)
+
+
+def _furthest_back(steps: Sequence[Event], allowances: Sequence[Allowance]) -> int:
+    """How many events ago the oldest state of the store lies that somebody may see again."""
+    fixed = [step.events for step in steps if isinstance(step, RestartsOnOldStore)]
+    free: list[int] = [each for allowance in allowances for each in choices(allowance.options, "events", (1,))]
+    return max((*fixed, *free))
 
 
 def require_known(id_: str, registry: Registry, where: str = "") -> None:

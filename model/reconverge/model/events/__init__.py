@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from reconverge.model.events.base import Event, Options
-from reconverge.model.events.control_plane import EtcdMemberBack, EtcdMemberLost, LeaderLost, LeaderOverlaps
+from reconverge.model.events.control_plane import (
+    EtcdMemberBack,
+    EtcdMemberLost,
+    LeaderLost,
+    LeaderOverlaps,
+    RestartsOnOldStore,
+)
 from reconverge.model.events.groups import NodeJoins, NodesUpgraded
 from reconverge.model.events.load import LoadChanges
 from reconverge.model.events.loops import LoopPauses, LoopRestarts, LoopResumes, TimePasses, WatchCatchesUp, WatchStalls
@@ -52,7 +58,7 @@ EVENTS: dict[str, type[Event]] = {
         ZoneFails, ZoneRecovers, ControlPlaneCut, Scale, RollOut, RollBack, RolloutPauses, RolloutResumes,
         ManifestApplied, ObjectDeleted, LoadChanges, PodDeleted, PodEvicted, PodForceDeleted, ContainerCrashes,
         PodUnready, PodReady, LoopPauses, LoopResumes, LoopRestarts, WatchStalls, WatchCatchesUp, TimePasses,
-        LeaderLost, LeaderOverlaps, EtcdMemberLost, EtcdMemberBack,
+        LeaderLost, LeaderOverlaps, EtcdMemberLost, EtcdMemberBack, RestartsOnOldStore,
     )
 }  # fmt: skip
 """Every kind of event by its name."""
@@ -90,6 +96,7 @@ __all__ = [
     "PodForceDeleted",
     "PodReady",
     "PodUnready",
+    "RestartsOnOldStore",
     "RollBack",
     "RollOut",
     "RolloutPauses",

@@ -17,6 +17,7 @@ from reconverge.model.control_plane_health import TOOLS, WITHOUT_API, loops_of, 
 from reconverge.model.elections import member_back, member_lost, overlapping, without_leader
 from reconverge.model.events.base import Event, Options, choices
 from reconverge.model.events.loops import LoopEvent
+from reconverge.model.old_store import revived, with_old_kubelet, with_old_view
 
 if TYPE_CHECKING:
     from reconverge.model.control_plane import ControlPlane
@@ -160,3 +161,59 @@ class LeaderOverlaps(LoopEvent):
         """A second scheduler takes the lead while the first still writes."""
         seeing = "" if self.cache == "caught-up" else " and does not see it yet"
         return f"another {self.loop} takes the lead while the old one finishes its pass{seeing}"
+
+
+@frozen
+class RestartsOnOldStore(Event):
+    """A control loop, or the kubelet of one node, restarts, and its first list shows an older state of the store.
+
+    `events` says how old: the state in which the cluster was when that many events ago struck. Exactly one of `loop`
+    and `kubelet` (a node's name) is given. A loop goes on with that view until its watches catch up. A kubelet starts
+    what was bound to its node then, catches up, and stops what should not be there. The control is a plain restart:
+    its first list is a consistent read.
+    """
+
+    loop: str = ""
+    kubelet: str = ""
+    events: int = 1
+
+    name = "restart-on-old-store"
+    summary = "a loop, or a node's kubelet, restarts and first sees the store as it was some events ago"
+    failure = True
+
+    @classmethod
+    def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
+        """Kubelets that would start something again, unless the options name loops."""
+        for events in choices(options, "events", (1,)):
+            if "loop" in options:
+                found: list[RestartsOnOldStore] = [cls(loop, "", events) for loop in choices(options, "loop", ())]
+            else:
+                nodes = choices(options, "kubelet", sorted(cluster.machines.by_name))
+                found = [cls("", node, events) for node in nodes if revived(cluster, node, events - 1)]
+            yield from (event for event in found if event.enabled(cluster))
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """The past is remembered so far back, and who restarts is there."""
+        health = cluster.machines.control_plane
+        if not 0 < self.events <= len(health.past) or not health.writable or bool(self.loop) == bool(self.kubelet):
+            return False
+        if self.loop:
+            return self.loop in cluster.loops and self.loop not in WITHOUT_API | TOOLS and not health.halts(self.loop)
+        machine = cluster.machines.get(self.kubelet)
+        return machine is not None and machine.connected and machine.runtime
+
+    def apply(self, cluster: Cluster) -> Written:
+        """Nothing by itself; the control plane starts it anew."""
+        return cluster, ()
+
+    def strike(self, plane: ControlPlane, cluster: Cluster) -> Written:
+        """The store of this moment has been remembered, too, so the one asked for lies one further back."""
+        if self.kubelet:
+            return with_old_kubelet(plane, cluster, self.kubelet, self.events), ()
+        return with_old_view(plane, cluster, self.loop, self.events), ()
+
+    def describe(self) -> str:
+        """The kubelet of n1 restarts and first sees the store as it was 1 event ago."""
+        who = f"the kubelet of {self.kubelet}" if self.kubelet else f"the {self.loop} loop"
+        ago = "1 event" if self.events == 1 else f"{self.events} events"
+        return f"{who} restarts and first sees the store as it was {ago} ago"
