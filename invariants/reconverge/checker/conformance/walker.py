@@ -11,6 +11,7 @@ from reconverge.checker.conformance.answers import Answer, answer_of, drained, m
 from reconverge.checker.conformance.explain import Explainer
 from reconverge.checker.conformance.foresight import Foresight, guided
 from reconverge.checker.conformance.names import Names
+from reconverge.checker.conformance.options import Options
 from reconverge.checker.conformance.pace import REST, Pacer
 from reconverge.checker.conformance.recording import Observed, Recording
 from reconverge.checker.conformance.run import SCRIPT, Ask, Entry, Happen, Mover, Point, Trail
@@ -70,7 +71,8 @@ class Walker:
         self.mover = Mover(plane)
         counter = count(1)
         self.pacer = Pacer(self.mover, counter)
-        self.explainer = Explainer(self.mover, counter, recording.history, Foresight(recording.history))
+        options = Options(self.mover, counter, recording.history, Foresight(recording.history))
+        self.explainer = Explainer(self.mover, counter, options)
         self.strokes = strokes(recording)
         self.counter = counter
         self.start = State((Entry(None, Point(start, (), _real_names(recording))),))
