@@ -1,5 +1,6 @@
 """The model against recordings of a real control plane: whether each recording is a run of the model."""
 
+from reconverge.checker.conformance.as_trace import recording_trace
 from reconverge.checker.conformance.conform import conform
 from reconverge.checker.conformance.recording import Recording, RecordingError, read_recording
 from reconverge.checker.conformance.report import Conformance, Unexplained
@@ -13,4 +14,5 @@ __all__ = [
     "conform",
     "read_recording",
     "recorded_control_plane",
+    "recording_trace",
 ]

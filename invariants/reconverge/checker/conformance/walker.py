@@ -65,7 +65,9 @@ class Stuck:
 class Walker:
     """One walk of a control plane along a recording."""
 
-    def __init__(self, recording: Recording, plane: ControlPlane, start: Cluster, most_tries: int) -> None:
+    def __init__(
+        self, recording: Recording, plane: ControlPlane, start: Cluster, most_tries: int, window: int = WINDOW
+    ) -> None:
         self.recording = recording
         plane = guided(plane)
         self.mover = Mover(plane)
@@ -77,6 +79,7 @@ class Walker:
         self.counter = counter
         self.start = State((Entry(None, Point(start, (), _real_names(recording))),))
         self.most_tries = most_tries
+        self.window = window
         self.tries = 0
 
     def walk(self) -> tuple[State | None, Stuck]:
@@ -122,7 +125,7 @@ class Walker:
     def _explained(self, state: State, observed: Observed) -> Iterator[State]:
         for trail in self.explainer.explanations(state.trail, observed):
             settled = self.pacer.settle_silent(trail, everything=False)
-            yield self._answered(state.with_(trail=settled[-WINDOW:], explained=state.explained + 1))
+            yield self._answered(state.with_(trail=settled[-self.window :], explained=state.explained + 1))
 
     # The script ----------------------------------------------------------------------------------------------
 
@@ -154,14 +157,14 @@ class Walker:
     def _passed(self, state: State, until: Seconds) -> State:
         if until <= state.point.cluster.now:
             return state
-        return state.with_(trail=self.pacer.advance(state.trail, until)[-WINDOW:])
+        return state.with_(trail=self.pacer.advance(state.trail, until)[-self.window :])
 
     def _idle(self, state: State, loops: frozenset[str]) -> State:
         """The state, with what some loops would do now in `busy`: nothing, if the model is to agree."""
         trail = self.pacer.settle_silent(state.trail, everything=True)
         while (earlier := self.pacer.silent_earlier(trail)) is not trail:
             trail = self.pacer.settle_silent(earlier, everything=True)
-        state = state.with_(trail=trail[-WINDOW:])
+        state = state.with_(trail=trail[-self.window :])
         would = self.pacer.would_do(state.point)
         return state.with_(busy=tuple(f"{loop} ({key}) {what}" for loop, key, what in would if loop in loops))
 
