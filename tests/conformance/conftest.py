@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parents[3] / "shared" / "recordings"
 """Beside the repository; without it the tests that need recordings are skipped."""
 FILES = sorted(FOLDER.glob("*.json"))
 ABSENT = "no recordings beside the repository (../shared/recordings)"
-PATIENCE = 100
+PATIENCE = 40
 """Wrong turns after which a walk gives up, the same for right and wrong rules; the right ones need ten at most."""
 
 _read: dict[Path, Recording] = {}

@@ -11,7 +11,7 @@ from attrs import evolve
 from reconverge.checker.conformance import Recording, conform
 from reconverge.checker.conformance.recording import Observed
 
-PATIENCE = 20
+PATIENCE = 12
 
 
 def find(recordings: list[Recording], number: str) -> Recording:
@@ -38,7 +38,7 @@ def counted(observed: Observed) -> str | None:
     return next((name for name in counts if name in observed.changed and type(numbers[name]) is int), None)
 
 
-@pytest.mark.parametrize("number", ["11", "16", "26", "34", "41"])
+@pytest.mark.parametrize("number", ["11", "26", "34", "41"])
 def test_no_count_can_be_another(recordings: list[Recording], number: str) -> None:
     recording = find(recordings, number)
     for observed in recording.history:
