@@ -375,7 +375,7 @@ class _Form:
     def control_plane(self) -> tuple[Any, ...]:
         """Etcd's members, the elections that go on, and what of the past somebody may see again."""
         health = self.cluster.machines.control_plane
-        if health is HEALTHY:
+        if health == HEALTHY:
             return ()
         lost = None if health.lost_at is None else age(health.lost_at, self.now)
         elections = [(process, age(at, self.now)) for process, at in health.elections]
