@@ -10,7 +10,7 @@ from reconverge.model.action import Create
 from reconverge.model.cluster import Cluster
 from reconverge.model.errors import Forbidden
 from reconverge.model.events import RollOut
-from reconverge.model.objects import Pod
+from reconverge.model.objects import DaemonSet, Job, Pod, StatefulSet
 from reconverge.model.objects.quota import LimitRange, LimitRangeItem, ResourceQuota
 from reconverge.model.quota import usage
 from reconverge.model.resources import Resources
@@ -160,13 +160,22 @@ def test_a_surge_needs_room_in_the_quota(lab: Lab, pods: int, ends: bool) -> Non
     assert progress.reason == ("NewReplicaSetAvailable" if ends else "ProgressDeadlineExceeded")
 
 
-def test_a_stateful_set_and_a_daemon_set_rest_too(lab: Lab) -> None:
-    from reconverge.model.objects import DaemonSet, StatefulSet
-
-    template = lab.template(app="db")
-    selector = lab.deployment(name="db").selector
-    stateful = StatefulSet(name="db", replicas=2, selector=selector, template=template)
-    daemon = DaemonSet(name="agent", selector=lab.deployment(name="agent").selector, template=lab.template(app="agent"))
-    world = lab.of(lab.node("n1"), stateful, daemon, quota(pods=0))
+def test_other_controllers_rest_too_and_go_on(lab: Lab) -> None:
+    made = {name: lab.deployment(name=name, template=lab.template(app=name)) for name in ("db", "agent", "task")}
+    once = lab.template(app="task", behaviour="exit-0", restart_policy="Never")
+    world = lab.of(
+        lab.node("n1"),
+        StatefulSet(name="db", replicas=2, selector=made["db"].selector, template=made["db"].template),
+        DaemonSet(name="agent", selector=made["agent"].selector, template=made["agent"].template),
+        Job(name="task", selector=made["task"].selector, template=once),
+        quota(pods=0),
+    )
     world.settle()
     assert world.pods() == []
+    assert [list(world.cluster.loops[loop].parked) for loop in ("statefulset", "daemonset", "job")] == [
+        ["default/db"], ["default/agent"], ["default/task"],
+    ]  # fmt: skip
+    world.edit("ResourceQuota", "compute", hard=(("pods", 4),))
+    world.settle()
+    assert sum(pod.ready for pod in world.pods()) == 3
+    assert world.get("Job", "task").status.succeeded == 1
