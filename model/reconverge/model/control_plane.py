@@ -17,7 +17,7 @@ from reconverge.model.control_plane_health import HEALTHY
 from reconverge.model.elections import next_deadline, struck, with_new_leaders
 from reconverge.model.errors import ApiError, Forbidden, StoreUnavailable
 from reconverge.model.events.base import Event
-from reconverge.model.loop import MACHINES, ControlLoop, InFlight, LoopState, Plan, Reading
+from reconverge.model.loop import MACHINES, OVERTAKEN, ControlLoop, InFlight, LoopState, Plan, Reading
 from reconverge.model.machines import Machine
 from reconverge.model.parking import frees, parked, released
 from reconverge.model.store import Change
@@ -214,7 +214,7 @@ class ControlPlane:
             if isinstance(error, Forbidden | StoreUnavailable):
                 reading = self._reading(loop, cluster, state)
                 left = loop.denied(reading, action, rest, error) if isinstance(error, Forbidden) else ()
-                remaining = InFlight(flight.key, left, cluster.store.revision) if left else None
+                remaining = InFlight(flight.key, left, flight.revision) if left else None
                 held = parked(state, flight.key, memory, remaining, error)
                 return Written(self._with_loop(cluster, move.loop, held), action, (), error)
             # With an old view and nothing learnt from the refusal the same pass would fail the same way; what it
@@ -224,7 +224,8 @@ class ControlPlane:
             queue = {**state.queue, flight.key: None} if again else state.queue
             failed = state.with_(memory=memory, queue=queue, in_flight=None)
             return Written(self._with_loop(cluster, move.loop, failed), action, (), error)
-        remaining = InFlight(flight.key, rest, after.store.revision) if rest else None
+        alone = flight.revision == cluster.store.revision
+        remaining = InFlight(flight.key, rest, after.store.revision if alone else OVERTAKEN) if rest else None
         now = after.loops[move.loop]
         made = LoopState(now.memory, now.queue, now.serving, now.timers, remaining, now.stalled, now.paused, now.parked)
         moved = self._with_loop(after, move.loop, made)

@@ -25,6 +25,9 @@ M = TypeVar("M")
 MACHINES = "Machine"
 """The pseudo-kind under which changes of machines are delivered to the loops that live on them."""
 
+OVERTAKEN = -1
+"""The revision of a pass in which somebody else has written since its read: no store has it."""
+
 
 @frozen
 class Reading:
@@ -113,7 +116,10 @@ class InFlight:
     key: str
     actions: tuple[Action, ...]
     revision: int = field(default=0, eq=False, repr=False)
-    """The store's revision after its read or its last write: another one by now means that others have written."""
+    """The store's revision after its read or its last write: another one by now means that others have written.
+
+    Once they have, it is OVERTAKEN to the end of the pass.
+    """
 
 
 @frozen

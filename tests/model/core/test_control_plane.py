@@ -127,6 +127,24 @@ def test_a_refused_write_ends_the_pass_and_wakes_its_key() -> None:
     assert (state.in_flight, list(state.queue)) == (None, ["default/a"])
 
 
+@pytest.mark.parametrize("others", [0, 1, 2])
+def test_a_pass_remembers_to_its_end_that_somebody_else_has_written(others: int) -> None:
+    plane, cluster = world(Toy("one"), services="ab")
+    move = plane.next(cluster)
+    assert isinstance(move, Read)
+    writes = tuple(Patch("Service", "default/a", 1, (("labels", (("v", value),)),)) for value in "xyz")
+    cluster = plane.begin(cluster, move, Plan((), writes))
+    seen = []
+    for number in range(3):
+        if number == others:
+            cluster = put(plane, cluster, "b", labels=(("v", "other"),))
+        flight = cluster.loops["one"].in_flight
+        assert flight is not None
+        seen.append(flight.revision == cluster.store.revision)
+        cluster = plane.write(cluster, Write("one")).cluster
+    assert seen == [number < others for number in range(3)]
+
+
 def test_there_is_nothing_to_write_outside_of_a_pass() -> None:
     plane, cluster = world(Toy("one"))
     with pytest.raises(ValueError, match="no pass"):
