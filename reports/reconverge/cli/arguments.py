@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 from reconverge.cli.errors import UsageError, unknown
 
-COMMANDS = ("check", "replay", "explain", "list", "simulate", "export-test")
+COMMANDS = ("check", "replay", "explain", "list", "simulate", "export-test", "conform", "audit")
 LISTS = ("invariants", "events", "loops", "rules")
-REPORTS = ("html", "itf", "json", "junit", "markdown", "sarif", "text")
+REPORTS = ("dot", "html", "itf", "json", "junit", "markdown", "sarif", "text")
 
 DESCRIPTION = """\
 Plays short sequences of failures, drains, scalings and rollouts on a model of your cluster, lets the
@@ -62,6 +62,8 @@ def parser() -> tuple[Parser, dict[str, Parser]]:
         ("list", "list all invariants, events, control loops or rules", _add_list),
         ("simulate", "play one random run and show it", _add_simulate),
         ("export-test", "make a test of a kept trace", _add_export),
+        ("conform", "hold the model against recordings of a real control plane", _add_history),
+        ("audit", "judge the invariants along a recording or a watch of a cluster", _add_history),
     ):
         part = commands.add_parser(name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}.")
         _add_general(part, default=False)
@@ -131,8 +133,14 @@ def _add_check(part: Parser) -> None:
 
 
 def _add_replay(part: Parser) -> None:
-    part.add_argument("trace", metavar="TRACE", help="a file of .reconverge/traces")
+    part.add_argument("trace", metavar="TRACE", nargs="?", help="a file of .reconverge/traces")
+    part.add_argument("--recording", metavar="FILE", help="show a recording of a real control plane as a trace")
     part.add_argument("--full", action="store_true", help="show every step, unfolded")
+    part.add_argument("--output", choices=("text", "json"), default="text", help="default: text")
+
+
+def _add_history(part: Parser) -> None:
+    part.add_argument("files", metavar="FILE", nargs="+", help="a recording (docs/recordings.md says what that is)")
     part.add_argument("--output", choices=("text", "json"), default="text", help="default: text")
 
 

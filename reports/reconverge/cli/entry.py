@@ -58,6 +58,10 @@ def _command(name: str) -> Callable[[Namespace, Output], int]:
         from reconverge.cli.explain import list_command as found
     elif name == "simulate":
         from reconverge.cli.simulate import simulate_command as found
+    elif name == "conform":
+        from reconverge.cli.history import conform_command as found
+    elif name == "audit":
+        from reconverge.cli.history import audit_command as found
     else:
         from reconverge.cli.export import export_command as found
     return found

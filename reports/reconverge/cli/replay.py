@@ -34,6 +34,10 @@ def replay_command(options: Namespace, output: Output) -> int:
     """Plays a trace again: 1 if it breaks the same invariant, 0 if it does not any more."""
     from reconverge.checker import ReplayError, replay
 
+    if options.recording is not None:
+        return _replay_recording(options, output)
+    if options.trace is None:
+        raise UsageError("name a trace, or a recording with --recording FILE (see reconverge replay --help)")
     kept = read_trace(options.trace)
     try:
         trace = replay(kept)
@@ -45,3 +49,21 @@ def replay_command(options: Namespace, output: Output) -> int:
     else:
         output.lines(trace_report(trace, output.page(), everything=options.full))
     return 1
+
+
+def _replay_recording(options: Namespace, output: Output) -> int:
+    """Shows the run of the model that explains a recording: 1 if it is explained only in part."""
+    from reconverge.checker.conformance import RecordingError, recording_trace
+    from reconverge.cli.history import read
+
+    if options.trace is not None:
+        raise UsageError("a trace and a recording cannot be replayed at once")
+    try:
+        trace = recording_trace(read(options.recording))
+    except RecordingError as error:
+        raise UsageError(f"{options.recording}: {error}") from None
+    if options.output == "json":
+        output.write(trace_text(trace))
+    else:
+        output.lines(trace_report(trace, output.page(), everything=options.full))
+    return 0 if trace.outcome == "rest" else 1

@@ -14,6 +14,9 @@ from reconverge.checker.conformance.simulated import recorded_control_plane
 from reconverge.checker.conformance.start import start_cluster
 from reconverge.checker.conformance.walker import Walker
 from reconverge.checker.trace import StepKind, Trace, TraceStep
+from reconverge.invariants import Situation, Step
+from reconverge.model.action import Bind
+from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane
 from reconverge.model.loop import MACHINES
 from reconverge.model.store import Change
@@ -48,6 +51,45 @@ def recording_trace(recording: Recording, plane: ControlPlane | None = None) -> 
         outcome="rest" if ended is not None else "broken",
         kubernetes=recording.kubernetes,
     )
+
+
+def recording_steps(recording: Recording, plane: ControlPlane | None = None) -> Iterator[Step]:
+    """The run of the model along a recording as steps that invariants can be judged on.
+
+    What the script does to machines and objects is the doing of "environment". Raises RecordingError as `conform` does.
+    """
+    plane = plane if plane is not None else recorded_control_plane()
+    start = start_cluster(recording, plane)
+    walker = Walker(recording, plane, start, len(recording.history) + PATIENCE, EVERYTHING)
+    ended, stuck = walker.walk()
+    trail = (ended if ended is not None else stuck.state).trail
+    flights = {flight.number: flight for entry in trail for flight in entry.point.flights}
+    for before, entry in pairwise(trail):
+        changes = tuple(_changes(before.point, entry.point))
+        if not changes:
+            continue
+        actor, action = "environment", None
+        if isinstance(entry.move, Make):
+            loop = flights[entry.move.number].loop
+            actor, action = ("environment" if loop == SCRIPT else loop), entry.move.action
+        seen = _assumed(before.point, entry.move) if isinstance(action, Bind) else before.point.cluster
+        yield Step(Situation(seen), Situation(entry.point.cluster), actor, changes, None, action)
+
+
+def _assumed(point: Point, move: Any) -> Cluster:
+    """The cluster as the scheduler took it when it chose: with the pods bound whose bindings it had under way.
+
+    Bindings are sent one by one while further pods are being scheduled (`pkg/scheduler/schedule_one.go`, assume).
+    """
+    cluster = point.cluster
+    for flight in point.flights:
+        if flight.loop != "scheduler" or flight.number >= move.number:
+            continue
+        for action in flight.actions:
+            pod = cluster.store.pod(action.key) if isinstance(action, Bind) else None
+            if isinstance(action, Bind) and pod is not None and pod.node is None:
+                cluster = cluster.with_(store=cluster.store.put(pod.with_(node=action.node))[0])
+    return cluster
 
 
 def _steps(recording: Recording, trail: tuple[Entry, ...]) -> Iterator[TraceStep]:
