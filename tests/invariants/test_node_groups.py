@@ -113,6 +113,14 @@ def test_an_empty_or_dead_machine_may_be_taken_away(lab: Lab) -> None:
     assert not lab.broken(KILLED, lab.step(dead, "node-group", TerminateInstance("n-1")))
 
 
+def test_what_runs_on_a_machine_that_is_cut_off_could_not_have_been_moved(lab: Lab) -> None:
+    before = grouped(lab, lab.node("n-1"), lab.node("n-2"), lab.pod("web-a", "n-1"))
+    machines = before.cluster.machines
+    cut_off = machines.put(machines.by_name["n-1"].with_(reachable=False))
+    step = lab.step(Situation(before.cluster.with_(machines=cut_off)), "cluster-autoscaler", TerminateInstance("n-1"))
+    assert not lab.broken(KILLED, step)
+
+
 def test_a_failure_takes_machines_away_without_asking(lab: Lab) -> None:
     before = grouped(lab, lab.node("n-1"), lab.node("n-2"), lab.pod("web-a", "n-1"))
     assert not lab.broken(KILLED, lab.step(before, "environment", TerminateInstance("n-1")))

@@ -144,7 +144,8 @@ def drained_before_removed(step: Step, _: None) -> Iterable[Violation]:
 
 def _killed(step: Step, machine: Machine) -> list[Violation]:
     running = [pod for uid, pod in sorted(machine.pods.items()) if pod.alive and _would_move(step.before.store, pod)]
-    if not machine.powered or not running:
+    # What runs on a machine that is cut off nobody could have moved.
+    if not machine.connected or not running:
         return []
     names = [f"pod/{pod.key.removeprefix('default/')}" for pod in running]
     message = f"{step.actor} takes machine {machine.name} away with what runs on it: {', '.join(names)}"
