@@ -148,6 +148,9 @@ def fidelity(kinds: Iterable[type[ControlLoop[Any]]], omissions: Mapping[str, An
         lines += [f"## {loop.name}", "", f"{_first_paragraph(loop)}{asked} Source: `{loop.source}`.", ""]
         lines += ["| modelled | source |", "|---|---|"]
         lines += [f"| {_cell(what)} | {_cell(source)} |" for what, source in _rules_of(loop)]
+        exercised = omissions["recordings"].get(loop.name, ())
+        if exercised:
+            lines += ["", f"Recordings that exercise it: {', '.join(exercised)}."]
         lines += ["", *_left_out(omissions["loops"][loop.name])]
     for name, part in omissions["parts"].items():
         source = f" Source: `{part['source']}`." if part["source"] else ""
