@@ -23,9 +23,11 @@ from reconverge.model.objects import (
     ApiObject,
     Behaviour,
     Container,
+    DaemonSet,
     Deployment,
     Endpoint,
     EndpointSlice,
+    Job,
     Node,
     Pod,
     PodDisruptionBudget,
@@ -33,6 +35,7 @@ from reconverge.model.objects import (
     PodTemplate,
     ReplicaSet,
     Service,
+    StatefulSet,
 )
 from reconverge.model.objects.node import HOSTNAME, ZONE
 from reconverge.model.persistent import Map
@@ -98,6 +101,33 @@ class Lab:
             self.pod(f"{rs.name}-{'abcdefgh'[place]}", node, owner=owner, template_digest=rs.template.digest, **fields)
             for place, node in enumerate(nodes)
         ]
+
+    def template(self, digest: str = "new", **spec: Any) -> PodTemplate:
+        """A template of pods labelled app=web."""
+        return PodTemplate(labels=WEB, spec=self.spec(**spec), digest=digest)
+
+    def stateful_set(self, replicas: int = 2, **fields: Any) -> StatefulSet:
+        """statefulset/db over app=web."""
+        template = PodTemplate(labels=WEB, spec=fields.pop("spec", self.spec()), digest="new")
+        given = {"name": "db", "uid": self.fresh(), "selector": Selector(WEB), "template": template}
+        return StatefulSet(**{**given, "replicas": replicas, **fields})
+
+    def daemon_set(self, **fields: Any) -> DaemonSet:
+        """daemonset/agent over app=web."""
+        given = {"name": "agent", "uid": self.fresh(), "selector": Selector(WEB), "template": self.template()}
+        return DaemonSet(**{**given, **fields})
+
+    def job(self, behaviour: str = "exit-0", **fields: Any) -> Job:
+        """job/task."""
+        template = self.template(behaviour=behaviour)
+        return Job(**{"name": "task", "uid": self.fresh(), "template": template, **fields})
+
+    def pods_in(self, workload: Any, *nodes: Node, count: int | None = None, **fields: Any) -> list[Pod]:
+        """A pod of a workload on each of the nodes, or so many (its replicas) on n1, numbered from 0."""
+        on = [node.name for node in nodes] or ["n1"] * (workload.replicas if count is None else count)
+        owner, digest = workload.owner_reference(), workload.template.digest
+        given = {"owner": owner, "template_digest": digest, "spec": workload.template.spec}
+        return [self.pod(f"{workload.name}-{number}", name, **{**given, **fields}) for number, name in enumerate(on)]
 
     def budget(self, **fields: Any) -> PodDisruptionBudget:
         """poddisruptionbudget/web over app=web."""

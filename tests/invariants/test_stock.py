@@ -23,6 +23,11 @@ LAWS = {
     "admission-agrees",
     "budget-honoured",
     "one-controller",
+    "ordered-pods",
+    "job-accounting",
+    "readiness-true",
+    "no-surplus",
+    "endpoints-true",
     "autoscaler-bounds",
     "no-unprovoked-kill",
     "pending-pods-placed",
@@ -33,7 +38,7 @@ LAWS = {
 
 def test_the_registry_has_all_in_their_order() -> None:
     assert [each.id for each in stock()] == [each.id for each in STOCK]
-    assert len(stock()) == 29
+    assert len(stock()) == 35
 
 
 def test_laws_are_laws_and_only_two_must_be_asked_for() -> None:
@@ -75,5 +80,6 @@ def test_a_drain_that_completes_is_witnessed(lab: Any, state: str) -> None:
 
 def test_subjects_are_kinds_that_the_store_has() -> None:
     assert {each.for_each for each in STOCK} == {
-        "", Node.kind, Service.kind, "PodDisruptionBudget", "Deployment", "HorizontalPodAutoscaler",
+        "", Node.kind, Service.kind, "PodDisruptionBudget", "Deployment", "HorizontalPodAutoscaler", "StatefulSet",
+        "Job",
     }  # fmt: skip

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from reconverge.invariants.situation import Step
 from reconverge.model.cluster import Cluster
+from reconverge.model.labels import label
 from reconverge.model.machines import LocalPod
 from reconverge.model.objects import Deployment, Node, Pod, ReplicaSet, Taint
 from reconverge.model.objects.node import NO_EXECUTE
+from reconverge.model.objects.revision import REVISION_HASH
 from reconverge.model.store import Change, Store
 
 CAN_BE_READY = frozenset({"ready", "not-ready-first"})
@@ -40,6 +43,24 @@ def undisturbed(step: Step) -> bool:
     state = step.before.cluster.loops.get(step.actor)
     flight = state.in_flight if state is not None else None
     return flight is None or flight.revision == step.before.store.revision
+
+
+def knew_better(step: Step) -> bool:
+    """Whether the loop had the cluster before it as it was: nothing came between, and no view of a loop was hindered.
+
+    To be asked last, when something is wrong: it looks at all events.
+    """
+    state = step.before.cluster.loops.get(step.actor)
+    if (state is not None and state.stalled) or not undisturbed(step):
+        return False
+    return not any(hasattr(event, "loop") for event in step.before.events)
+
+
+def acts(cluster: Cluster, loop: str) -> bool:
+    """Whether a loop does its work: it is not paused, sees everything, and has a leader and a store to write to."""
+    state = cluster.loops.get(loop)
+    hindered = state is not None and (state.paused or state.stalled)
+    return not hindered and not cluster.machines.control_plane.halts(loop)
 
 
 def local_pod(cluster: Cluster, pod: Pod) -> LocalPod | None:
@@ -89,6 +110,17 @@ def owning_deployment(store: Store, rs: ReplicaSet) -> Deployment | None:
 def pods_of_sets(store: Store, deployment: Deployment) -> list[Pod]:
     """All pods of a Deployment's ReplicaSets, finished and Terminating ones too, by set and key."""
     return [pod for rs in store.replica_sets_of(deployment.uid) for pod in store.pods_of(rs.uid)]
+
+
+def is_updated(store: Store, workload: Any, pod: Pod) -> bool:
+    """Whether a pod of a StatefulSet or DaemonSet is of the present template, by its digest and its revision label."""
+    digest, revision = workload.template.digest, label(pod.labels, REVISION_HASH)
+    if pod.template_digest != digest:
+        return False
+    owned = store.in_namespace("ControllerRevision", workload.namespace)
+    names = [each for each in owned if each.owner is not None and each.owner.uid == workload.uid]
+    present = {name for each in names if each.template.digest == digest for name in (each.name, each.hash)}
+    return revision is None or not present or revision in present
 
 
 def untolerated(pod: Pod, taints: tuple[Taint, ...]) -> Taint | None:

@@ -1,4 +1,4 @@
-"""What a rollout promises: how many pods at most, how many available at least, and that it ends.
+"""What a rollout promises on its way: how many pods at most, how many available at least.
 
 Source: `pkg/controller/deployment/{rolling,sync}.go`; the documentation of Deployments (maxSurge, maxUnavailable).
 """
@@ -8,19 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from reconverge.invariants.kinds import Violation, invariant
-from reconverge.invariants.situation import Quiet, Situation, Step
+from reconverge.invariants.situation import Situation, Step
 from reconverge.invariants.stock.facts import (
     begins_to_go,
-    can_be_ready,
     count,
-    held_unready,
     owning_deployment,
     owning_set,
     pods_of_sets,
     removals,
     undisturbed,
 )
-from reconverge.invariants.stock.missing import why_missing
 from reconverge.model.objects import Deployment, Pod, ReplicaSet
 from reconverge.model.rounding import max_surge, max_unavailable
 from reconverge.model.store import Change, Store
@@ -158,47 +155,3 @@ def _is_old(rs: ReplicaSet, deployment: Deployment) -> bool:
 
 def _active(store: Store, deployment: Deployment) -> list[Pod]:
     return [pod for pod in pods_of_sets(store, deployment) if pod.active]
-
-
-@invariant(
-    "rollout-completes",
-    "eventually",
-    for_each="Deployment",
-    statement="A rollout to a template whose pods can become ready ends: all updated and available, no old ones.",
-    why="A rollout that hangs leaves two versions running, and the next one waits behind it.",
-    remedy="Leave room for the surge, or allow maxUnavailable 1 (maxSurge 0) where pods exclude each other or share a "
-    "volume.",
-    source="pkg/controller/deployment/{rolling,progress}.go",
-    applies=lambda _, deployment: deployment.replicas > 0 and not deployment.paused and can_be_ready(deployment),
-)
-def rollout_completes(quiet: Quiet, deployment: Deployment) -> Iterable[Violation]:
-    """Judges the end of the quiet run by the pods that are there."""
-    if quiet.outcome == "unfinished":
-        return ()
-    store, now = quiet.store, quiet.cluster.now
-    sets = store.replica_sets_of(deployment.uid)
-    new = [rs for rs in sets if not _is_old(rs, deployment)]
-    updated = [pod for rs in new for pod in store.pods_of(rs.uid) if pod.active]
-    # A pod whose readiness an event holds down is no rollout's fault.
-    available = [pod for pod in updated if pod.available(deployment.min_ready, now) or held_unready(quiet.cluster, pod)]
-    old = [pod for rs in sets if _is_old(rs, deployment) for pod in store.pods_of(rs.uid) if pod.active]
-    begun = bool(old) or not new or _was_changed(quiet, deployment)
-    if not begun or (not old and len(available) >= deployment.replicas):
-        return ()
-    waiting = [pod for pod in updated if pod not in available]
-    # Recreate waits for old pods until the last of them has stopped.
-    ending = [pod for pod in pods_of_sets(store, deployment) if pod.deletion_at is not None and not pod.terminal]
-    reasons = [why_missing(quiet.cluster, pod) for pod in waiting or ending]
-    message = (
-        f"the rollout of {deployment.reference} does not end: {len(available)} of {deployment.replicas} updated pods "
-        f"available, {count(len(old), 'old pod')} left"
-    )
-    facts = {"updated": len(updated), "available": len(available), "old": len(old), "waiting": reasons}
-    return (Violation(deployment.reference, f"{message}{f'; {reasons[0]}' if reasons else ''}", facts),)
-
-
-def _was_changed(quiet: Quiet, deployment: Deployment) -> bool:
-    """Whether the template is another one than at the start."""
-    start = quiet.after.start
-    before = start.store.deployment(deployment.key) if start is not None else None
-    return before is not None and before.template.digest != deployment.template.digest
