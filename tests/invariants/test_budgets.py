@@ -10,7 +10,9 @@ from reconverge.invariants import Situation
 from reconverge.model.action import DeletePod
 from reconverge.model.events import PodDeleted
 from reconverge.model.eviction import EVICTED, Evict
+from reconverge.model.loop import InFlight, LoopState
 from reconverge.model.objects import BudgetStatus
+from reconverge.model.table import Table
 
 
 def world(lab: Any, replicas: int, ready: int, **budget: Any) -> tuple[Any, list[Any]]:
@@ -60,6 +62,34 @@ def test_a_loss_that_the_status_does_not_show_yet_is_not_the_evictions_fault(lab
         status = BudgetStatus(published, 2, 1, 3, observed_generation=1)
         situation, pods = world(lab, 3, 2, min_available=2, status=status)
         assert bool(lab.broken("budget-honoured", evicts(lab, situation, pods[0]))) is broken
+
+
+@pytest.mark.parametrize(
+    ("state", "broken"),
+    [
+        (LoopState(), True),
+        (LoopState(queue={"default/web": None}), False),
+        (LoopState(queue={"default/other": None}), True),
+        (LoopState(queue={"default/other,default/web": None}), False),
+        (LoopState(serving=("default/web",)), False),
+        (LoopState(in_flight=InFlight("default/web", ())), False),
+        (LoopState(paused=True), False),
+        (LoopState(stalled={"Pod": Table("Pod")}), False),
+    ],
+)
+def test_a_loss_is_not_charged_while_the_controller_has_still_to_look(lab: Any, state: LoopState, broken: bool) -> None:
+    status = BudgetStatus(3, 2, 1, 3, observed_generation=1)
+    situation, pods = world(lab, 3, 2, min_available=2, status=status)
+    situation = Situation(situation.cluster.with_(loops={"disruption": state}))
+    assert bool(lab.broken("budget-honoured", evicts(lab, situation, pods[0]))) is broken
+
+
+def test_a_loss_under_two_budgets_is_shown_in_one_of_them_only(lab: Any) -> None:
+    status = BudgetStatus(3, 2, 1, 3, observed_generation=1)
+    situation, pods = world(lab, 3, 2, min_available=2, status=status)
+    store, _ = situation.store.put(lab.budget(min_available=0).with_(name="other"))
+    after = Situation(situation.cluster.with_(store=store, loops={"disruption": LoopState()}))
+    assert [each.object for each in lab.broken("budget-honoured", evicts(lab, after, pods[0]))] == []
 
 
 def test_evictions_that_the_status_has_forgotten_are_the_evictions_fault(lab: Any) -> None:

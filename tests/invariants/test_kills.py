@@ -151,6 +151,22 @@ def test_silence_of_all_nodes_is_no_cause_to_mark_pods_not_ready(
     assert lab.broken(KEY, lab.step(dead, "node-lifecycle", mark)) == []
 
 
+@pytest.mark.parametrize(
+    ("renewed_at", "ready", "broken"), [(None, "True", True), (900, "True", False), (None, "Unknown", False)]
+)
+def test_a_node_that_is_heard_from_is_no_cause_to_mark_its_pods(
+    lab: Any, renewed_at: float | None, ready: str, broken: bool
+) -> None:
+    leases = [Lease(name="n1", uid=lab.fresh(), renewed_at=renewed_at), Lease(name="n2", uid=lab.fresh())]
+    pod = lab.pod()
+    mark = Patch("Pod", pod.key, pod.uid, (("ready", False),))
+    objects = [lab.node("n1", ready=ready), lab.node("n2"), *leases, pod]
+    assert bool(lab.broken(KEY, lab.step(lab.situation(*objects), "node-lifecycle", mark))) is broken
+    # It has been heard from again since the pass began.
+    loops = {"node-lifecycle": LoopState(in_flight=InFlight("n1", (), revision=-1))}
+    assert lab.broken(KEY, lab.step(lab.situation(*objects, loops=loops), "node-lifecycle", mark)) == []
+
+
 def test_loops_without_a_rule_of_their_own_are_not_judged(lab: Any) -> None:
     pod = lab.pod(owner=OwnerReference("Custom", "x", 3))
     assert lab.broken(KEY, deletes(lab, "custom", pod)) == []

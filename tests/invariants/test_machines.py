@@ -85,6 +85,23 @@ def test_a_job_index_runs_once(lab: Any, index: str, found: bool) -> None:
     assert bool(lab.broken("pod-on-one-node", starts(lab, situation, second, "n2"))) is found
 
 
+@pytest.mark.parametrize(("name", "found"), [("sum-0-a", True), ("sum-01-a", False), ("sums-0-a", False)])
+def test_a_job_index_that_runs_on_a_machine_that_is_cut_off_counts_without_its_object(
+    lab: Any, name: str, found: bool
+) -> None:
+    owner = OwnerReference("Job", "sum", 7)
+    annotations = labels_of({"batch.kubernetes.io/job-completion-index": "0"})
+    first = lab.pod(name, "n1", owner=owner, annotations=annotations)
+    second = lab.pod("sum-0-b", "n2", owner=owner, phase="Pending", annotations=annotations)
+    cluster = lab.cluster(lab.node("n1"), lab.node("n2"), first, second)
+    store, _ = cluster.store.remove("Pod", first.key)
+    machine = cluster.machines.get("n1")
+    assert machine is not None
+    machines = cluster.machines.put(machine.with_(reachable=False))
+    situation = Situation(cluster.with_(store=store, machines=machines))
+    assert bool(lab.broken("pod-on-one-node", starts(lab, situation, second, "n2"))) is found
+
+
 def test_a_restart_in_place_is_no_second_copy(lab: Any) -> None:
     pod = lab.pod("db-0", "n1")
     assert lab.broken("pod-on-one-node", starts(lab, lab.situation(lab.node("n1"), pod), pod, "n1")) == []

@@ -57,6 +57,40 @@ def test_pods_of_nodes_and_owners_that_are_gone_do_not_stay(lab: Any) -> None:
     assert [each.facts for each in found] == [{"owner": "replicaset/web-new"}]
 
 
+def test_objects_of_owners_that_are_gone_do_not_stay(lab: Any) -> None:
+    deployment = lab.deployment()
+    rs = lab.set_of(deployment)
+    pods = lab.pods_of(rs, "n1")
+    assert lab.broken("orphans-removed", lab.quiet(lab.situation(lab.node(), deployment, rs, *pods))) == []
+    found = lab.broken("orphans-removed", lab.quiet(lab.situation(lab.node(), rs, *pods)))
+    assert [(each.object, each.facts["owner"]) for each in found] == [("replicaset/web-new", "deployment/web")]
+    other = deployment.with_(uid=lab.fresh())
+    assert lab.broken("orphans-removed", lab.quiet(lab.situation(lab.node(), other, rs, *pods))) != []
+    loops = {"garbage-collector": LoopState(paused=True)}
+    assert lab.broken("orphans-removed", lab.quiet(lab.situation(lab.node(), rs, *pods, loops=loops))) == []
+
+
+@pytest.mark.parametrize(
+    ("exists", "loops", "broken"),
+    [
+        (False, {"cloud-node": LoopState()}, True),
+        (True, {"cloud-node": LoopState()}, False),
+        (False, {"cloud-node": LoopState(paused=True)}, False),
+        (False, {"cloud-node": LoopState(), "node-lifecycle": LoopState(paused=True)}, False),
+        (False, {"kubelet": LoopState()}, False),
+    ],
+)
+def test_nodes_of_instances_that_are_gone_do_not_stay_where_a_cloud_looks_after_them(
+    lab: Any, exists: bool, loops: dict[str, LoopState], broken: bool
+) -> None:
+    cluster = lab.cluster(lab.node(), down=["n1"], loops=loops)
+    machine = cluster.machines.get("n1")
+    assert machine is not None
+    after = Situation(cluster.with_(machines=cluster.machines.put(machine.with_(exists=exists))))
+    found = lab.broken("orphans-removed", lab.quiet(after))
+    assert [each.object for each in found] == (["node/n1"] if broken else [])
+
+
 def test_owners_of_unknown_kinds_and_finalizers_are_somebody_elses(lab: Any) -> None:
     opaque = lab.pod(owner=OwnerReference("Rollout", "web", 3))
     assert lab.broken("orphans-removed", lab.quiet(lab.situation(lab.node(), opaque))) == []

@@ -8,12 +8,9 @@ import pytest
 
 from reconverge.invariants import Situation
 from reconverge.model.action import DeletePod
-from reconverge.model.eviction import EVICTED
 from reconverge.model.loop import LoopState
-from reconverge.model.loops.drain import DONE, EVICTING, REFUSED, Drain, PodDrain
 from reconverge.model.objects import Taint, Toleration
 from reconverge.model.objects.node import NO_SCHEDULE
-from reconverge.model.persistent import EMPTY, Map
 
 
 def rested(
@@ -174,44 +171,3 @@ def test_a_scheduler_that_is_paused_or_missing_places_nothing(lab: Any) -> None:
     ):
         situation = lab.situation(lab.node(), lab.pod("waits", None), loops=loops)
         assert bool(lab.broken("pending-pods-placed", lab.quiet(situation))) is broken
-
-
-# Drains
-
-
-def drained(lab: Any, state: str, *, error: str = "", parked: bool = True, outcome: str = "rest") -> Any:
-    answer = "429 Cannot evict pod as it would violate the pod's disruption budget."
-    pods = Map({"default/web-a": PodDrain(3, REFUSED, answer)}) if parked else EMPTY
-    loops = {"drain": LoopState(Map({"n1": Drain(state=state, pods=pods, error=error)}))}
-    return lab.quiet(lab.situation(lab.node("n1"), lab.node("n2"), loops=loops), outcome)
-
-
-def test_a_drain_that_waits_says_what_the_eviction_api_answered(lab: Any) -> None:
-    (violation,) = lab.broken("drain-completes", drained(lab, EVICTING))
-    assert violation.object == "node/n1"
-    assert violation.message.startswith("the drain of node/n1 does not end: pod/web-a: 429 Cannot evict pod")
-
-
-def test_a_drain_that_gives_up_has_not_completed(lab: Any) -> None:
-    (violation,) = lab.broken("drain-completes", drained(lab, DONE, error="timeout", parked=False))
-    assert violation.message == "the drain of node/n1 fails: timeout"
-
-
-def test_a_drain_that_is_done_or_not_explored_to_the_end_is_not_judged_broken(lab: Any) -> None:
-    assert lab.broken("drain-completes", drained(lab, DONE, parked=False)) == []
-    assert lab.broken("drain-completes", drained(lab, EVICTING, outcome="unfinished")) == []
-    assert lab.broken("drain-completes", rested(lab)) == []
-
-
-@pytest.mark.parametrize(
-    ("created_at", "start", "broken"), [(600, False, True), (400, False, False), (600, True, False)]
-)
-def test_a_replica_is_moved_once(lab: Any, created_at: float, start: bool, broken: bool) -> None:
-    deployment = lab.deployment()
-    rs = lab.set_of(deployment)
-    (pod,) = lab.pods_of(rs, "n2", created_at=created_at)
-    loops = {"drain": LoopState(Map({"n1": Drain(state=DONE, begun_at=500), "n2": Drain(begun_at=700)}))}
-    started = lab.cluster(pod) if start else lab.cluster()
-    before = lab.situation(lab.node("n2"), deployment, rs, pod, loops=loops, start=started)
-    step = lab.step(before, "drain", DeletePod(pod.key, pod.uid, disruption_target=EVICTED))
-    assert bool(lab.broken("moved-once", step)) is broken

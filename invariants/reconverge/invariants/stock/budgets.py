@@ -12,9 +12,10 @@ from attrs import frozen
 
 from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Situation, Step
-from reconverge.invariants.stock.facts import begins_to_go, count
+from reconverge.invariants.stock.facts import acts, begins_to_go, count
 from reconverge.model.action import DeletePod
-from reconverge.model.eviction import EVICTED, Evict
+from reconverge.model.eviction import EVICTED, Evict, matching_budgets
+from reconverge.model.loops.disruption import ANY_OF
 from reconverge.model.objects import IntOrPercent, Pod, PodDisruptionBudget
 from reconverge.model.store import Change, Store
 
@@ -112,7 +113,7 @@ def budget_honoured(step: Step, budget: PodDisruptionBudget) -> Iterable[Violati
     Judged when the eviction is granted, which is when the budget is asked; a loss of another cause between that and
     the deletion is not the eviction's. One that takes nothing from the budget is judged when the pod is deleted.
     Pods that are Pending or not ready may go by the API's own rules and lower nothing. Losses of another cause that
-    the budget's status does not show yet are not charged to the eviction.
+    the budget's status does not show yet, for its controller has not come to it, are not charged to the eviction.
     """
     pod = _evicted(step, budget)
     if pod is None:
@@ -126,7 +127,7 @@ def budget_honoured(step: Step, budget: PodDisruptionBudget) -> Iterable[Violati
     granted = {name for name, _ in budget.status.disrupted_pods}
     after = step.after.store.pods_matching(budget.namespace, budget.selector)
     left = sum(1 for each in after if healthy(each) and each.name not in granted and each.name != pod.name)
-    unseen = _unseen(budget, before)
+    unseen = _unseen(step, budget, before)
     if left + unseen >= least:
         return ()
     return (_too_few(step, budget, pod, left, least),)
@@ -172,17 +173,33 @@ def _published(budget: PodDisruptionBudget, asked: Wanted) -> int:
     return _of_scale(budget, budget.status.expected_pods).healthy
 
 
-def _unseen(budget: PodDisruptionBudget, pods: Iterable[Pod]) -> int:
+def _unseen(step: Step, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> int:
     """How many pods the status still counts as healthy that have been lost since, otherwise than by an eviction."""
-    lost = 0
+    lost: list[Pod] = []
     now = 0
     for pod in pods:
         now += healthy(pod)
         if pod.deletion_at is None:
-            lost += pod.phase == "Running" and not pod.ready
+            lost += [pod] if pod.phase == "Running" and not pod.ready else []
         else:
-            lost += not pod.terminal and pod.disruption_target != EVICTED
-    return max(0, min(lost, budget.status.current_healthy - now))
+            lost += [pod] if not pod.terminal and pod.disruption_target != EVICTED else []
+    unseen = max(0, min(len(lost), budget.status.current_healthy - now))
+    return unseen if unseen and _may_not_know(step, budget, lost) else 0
+
+
+def _may_not_know(step: Step, budget: PodDisruptionBudget, lost: Iterable[Pod]) -> bool:
+    """Whether the disruption controller has still to look at the budget, or cannot.
+
+    A change of a pod under several budgets makes it look at one of them only.
+    """
+    cluster = step.before.cluster
+    state = cluster.loops.get("disruption")
+    if state is None or state.stalled or not acts(cluster, "disruption"):
+        return True
+    flight = () if state.in_flight is None else (state.in_flight.key,)
+    if any(budget.key in key.split(ANY_OF) for key in (*state.queue, *state.serving, *state.parked, *flight)):
+        return True
+    return any(len(matching_budgets(step.before.store, pod)) > 1 for pod in lost)
 
 
 @invariant(

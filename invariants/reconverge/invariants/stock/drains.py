@@ -8,12 +8,16 @@ from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Quiet, Situation, Step
 from reconverge.invariants.stock.facts import removals
 from reconverge.model.cluster import Cluster
-from reconverge.model.events import RollBack, RollOut, Scale
+from reconverge.model.events import Drain, ManifestApplied, RollBack, RollOut, Scale, Uncordon
 from reconverge.model.eviction import EVICTED
-from reconverge.model.loops.drain import DrainMemory, drain_status
+from reconverge.model.labels import label
+from reconverge.model.loops.drain import MIRROR, DrainMemory, drain_status
 from reconverge.model.naming import workload_of
 from reconverge.model.objects import Node, Pod
 from reconverge.model.persistent import EMPTY
+
+MOST_NAMED = 3
+"""How many pods a message names."""
 
 
 def drains(cluster: Cluster) -> DrainMemory:
@@ -30,7 +34,7 @@ def _is_drained(situation: Situation, node: Node) -> bool:
     "drain-completes",
     "eventually",
     for_each="Node",
-    statement="A drain ends, with all pods gone that it had to evict.",
+    statement="A drain ends, with the node cordoned and all pods gone that it had to evict.",
     why="A drain that does not end holds up node upgrades and repairs, often unnoticed.",
     remedy="Let the budget allow one disruption (more replicas than minAvailable, maxUnavailable 1), have one budget "
     "per pod, and use unhealthyPodEvictionPolicy: AlwaysAllow.",
@@ -38,16 +42,47 @@ def _is_drained(situation: Situation, node: Node) -> bool:
     applies=_is_drained,
 )
 def drain_completes(quiet: Quiet, node: Node) -> Iterable[Violation]:
-    """Says what the eviction API answered for each pod that the drain waits for."""
+    """Says what the eviction API answered for the pods that the drain waits for, or what a finished one has left."""
     if quiet.outcome == "unfinished":
         return ()
     status = drain_status(drains(quiet.cluster), node.name)
-    if status is None or status.state == "drained":
+    if status is None:
         return ()
+    if status.state == "drained":
+        left = _left(quiet, node)
+        message = f"the drain of {node.reference} has ended, and {left}"
+        return (Violation(node.reference, message, {"waiting": []}),) if left else ()
     waiting = [f"pod/{key.removeprefix('default/')}: {answer}" for key, answer in status.waiting]
     does = "fails" if status.state == "failed" else "does not end"
-    reasons = "; ".join([*([status.error] if status.error else []), *waiting]) or "pods come back to the node"
+    more = [f"and {len(waiting) - MOST_NAMED} more"] if len(waiting) > MOST_NAMED else []
+    said = [*([status.error] if status.error else []), *waiting[:MOST_NAMED], *more]
+    reasons = "; ".join(said) or "pods come back to the node"
     return (Violation(node.reference, f"the drain of {node.reference} {does}: {reasons}", {"waiting": waiting}),)
+
+
+def _left(quiet: Quiet, node: Node) -> str:
+    """What a finished drain has left undone: a node that pods may come to, or pods that were there from the start.
+
+    Nodes that have been uncordoned, edited or registered anew since are left alone, and pods that came later: kubectl
+    lists once.
+    """
+    start = quiet.after.start
+    before = start.store.node(node.name) if start is not None else None
+    begun = [place for place, event in enumerate(quiet.events) if event == Drain(node.name)]
+    if start is None or before is None or before.uid != node.uid or not begun:
+        return ""
+    since = quiet.events[begun[-1] + 1 :]
+    if not node.unschedulable and not any(isinstance(event, Uncordon | ManifestApplied) for event in since):
+        return "pods may still be scheduled to the node"
+    there = {pod.uid for pod in start.store.pods_on(node.name)}
+    pods = [pod for pod in quiet.store.pods_on(node.name) if pod.uid in there and pod.active and _is_evicted(pod)]
+    verb = "is" if len(pods) == 1 else "are"
+    return f"{', '.join(pod.reference for pod in pods[:MOST_NAMED])} {verb} still there" if pods else ""
+
+
+def _is_evicted(pod: Pod) -> bool:
+    """Whether a drain has to evict the pod: not one of a DaemonSet, nor a static one."""
+    return label(pod.annotations, MIRROR) is None and (pod.owner is None or pod.owner.kind != "DaemonSet")
 
 
 @invariant(

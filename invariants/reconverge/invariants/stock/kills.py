@@ -17,11 +17,13 @@ from reconverge.invariants.stock.facts import (
     begins_to_go,
     count,
     evicting_taint,
+    knew_better,
     local_pod,
     owning_set,
     undisturbed,
     untolerated,
 )
+from reconverge.invariants.stock.waits import in_quarantine, too_soon
 from reconverge.model.cluster import Cluster
 from reconverge.model.loops.cluster_autoscaler.writes import to_be_deleted
 from reconverge.model.loops.kubelet.actions import Forget, Locally
@@ -35,10 +37,12 @@ FEWEST_NODES = 2
 
 
 def _taint_stands(step: Step, pod: Pod) -> str:
-    """A NoExecute taint on its node that it does not tolerate, or not for ever; or the Node object is gone."""
+    """A NoExecute taint on its node that it does not tolerate, or no longer; or the Node object is gone."""
     node = step.before.store.node(pod.node or "")
-    if node is None or evicting_taint(pod, node) is not None:
+    if node is None:
         return ""
+    if evicting_taint(pod, node) is not None:
+        return too_soon(step, pod, node)
     taints = ", ".join(str(taint) for taint in node.taints if taint.effect == NO_EXECUTE)
     return f"{node.name} has {f'only {taints}, which it tolerates' if taints else 'no NoExecute taint'}"
 
@@ -64,9 +68,11 @@ def _is_drained(step: Step, pod: Pod) -> str:
 
 
 def _is_collectable(step: Step, pod: Pod) -> str:
-    """A Node object that is gone, or an out-of-service taint."""
+    """A Node object that has been gone for a while, or an out-of-service taint."""
     node = step.before.store.node(pod.node or "")
-    if node is None or any(taint.key == OUT_OF_SERVICE for taint in node.taints):
+    if node is None:
+        return in_quarantine(step, pod)
+    if any(taint.key == OUT_OF_SERVICE for taint in node.taints):
         return ""
     return f"the Node object {node.name} is there"
 
@@ -146,7 +152,7 @@ def _of_change(step: Step, change: Change) -> tuple[str, str] | None:
     if after.phase == "Failed":
         return _of_failure(step, before)
     if before.ready and not after.ready and step.actor == "node-lifecycle":
-        return _of_mark(step.before.cluster, before)
+        return _of_mark(step, before)
     return None
 
 
@@ -175,6 +181,9 @@ def _let_go(step: Step, node: str, uid: int) -> Iterable[Violation]:
     pod = step.before.store.pod(local.key) if local is not None else None
     if pod is None or pod.uid != uid or pod.node != node or pod.terminal or pod.deletion_at is not None:
         return ()
+    if machine is not None and machine.strain is not None and machine.strain.known:
+        # The kubelet knows of pressure before the Node says so.
+        return ()
     wrong = _no_reason_on_node(step.before.store, pod)
     return (_unprovoked(step, pod, "stops", wrong),) if wrong else ()
 
@@ -189,18 +198,27 @@ def _no_reason_on_node(store: Store, pod: Pod) -> str:
     return "it had been admitted, and what was asked at its scheduling is not asked again of pods that run"
 
 
-def _of_mark(cluster: Cluster, pod: Pod) -> tuple[str, str] | None:
-    """Judges a pod that is marked not ready for its node's silence: when all nodes are silent, no node is to blame."""
+def _of_mark(step: Step, pod: Pod) -> tuple[str, str] | None:
+    """Judges a pod that is marked not ready for its node's silence: a node that is heard from is not silent.
+
+    When all nodes are silent, no node is to blame.
+    """
+    cluster = step.before.cluster
     local = local_pod(cluster, pod)
+    if local is None or not local.ready:
+        return None
+    if _heard(cluster, pod.node or "") and knew_better(step):
+        return "marks not ready", f"it runs and is ready, and {pod.node} is Ready and heard from"
     nodes = cluster.store.nodes()
-    if (
-        local is None
-        or not local.ready
-        or len(nodes) < FEWEST_NODES
-        or not all(_silent(cluster, each.name) for each in nodes)
-    ):
+    if len(nodes) < FEWEST_NODES or not all(_silent(cluster, each.name) for each in nodes):
         return None
     return "marks not ready", f"it runs and is ready, and none of {len(nodes)} nodes is heard from any more"
+
+
+def _heard(cluster: Cluster, node: str) -> bool:
+    """Whether the kubelet renews its lease and has reported Ready."""
+    lease, found = cluster.store.lease(node), cluster.store.node(node)
+    return lease is not None and lease.renewed_at is None and found is not None and found.ready == "True"
 
 
 def _silent(cluster: Cluster, node: str) -> bool:

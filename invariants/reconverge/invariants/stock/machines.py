@@ -67,9 +67,8 @@ def _second(cluster: Cluster, node: str, started: LocalPod) -> list[Violation]:
         others: Iterator[tuple[str, LocalPod]] = _older_revisions(cluster, pod)
     else:
         others = _same_name(cluster, started)
-    found = [(where, other) for where, other in others if (where, other.uid) != (node, started.uid)]
-    if own and pod is not None and pod.owner is not None and pod.owner.kind == "Job":
-        found += _same_index(cluster, pod)
+    of_index = _same_index(cluster, pod) if own and pod is not None and pod.owner and pod.owner.kind == "Job" else []
+    found = [each for each in (*others, *of_index) if (each[0], each[1].uid) != (node, started.uid)]
     return [_runs_twice(node, started, *each) for each in found[:1]]
 
 
@@ -92,18 +91,18 @@ def _same_name(cluster: Cluster, started: LocalPod) -> Iterator[tuple[str, Local
     return (each for each in _running(cluster) if each[1].key == started.key)
 
 
+def _index(pod: Pod) -> str | None:
+    return label(pod.annotations, JOB_INDEX) or label(pod.labels, JOB_INDEX)
+
+
 def _same_index(cluster: Cluster, pod: Pod) -> list[tuple[str, LocalPod]]:
-    index = label(pod.annotations, JOB_INDEX) or label(pod.labels, JOB_INDEX)
-    if index is None or pod.owner is None:
+    """Other processes of a Job's index, also those on cut-off machines whose objects are gone: their names tell it."""
+    index, owner = _index(pod), pod.owner
+    if index is None or owner is None:
         return []
-    found = []
-    for other in cluster.store.pods_of(pod.owner.uid):
-        machine = cluster.machines.get(other.node or "")
-        local = machine.pods.get(other.uid) if machine is not None and machine.powered else None
-        theirs = label(other.annotations, JOB_INDEX) or label(other.labels, JOB_INDEX)
-        if other.uid != pod.uid and theirs == index and local is not None and local.alive:
-            found.append((other.node or "", local))
-    return found
+    prefix = f"{pod.namespace}/{owner.name}-{index}-"
+    others = {each.uid for each in cluster.store.pods_of(owner.uid) if _index(each) == index}
+    return [each for each in _running(cluster) if each[1].uid in others or each[1].key.startswith(prefix)]
 
 
 def _older_revisions(cluster: Cluster, pod: Pod) -> Iterator[tuple[str, LocalPod]]:

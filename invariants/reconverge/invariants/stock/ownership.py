@@ -1,4 +1,4 @@
-"""Who controls a pod, and what becomes of pods that nobody controls any more."""
+"""Who controls a pod, and what becomes of what nobody controls any more."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Quiet, Step
-from reconverge.invariants.stock.facts import removals
+from reconverge.invariants.stock.facts import acts, removals
 from reconverge.model import objects
 from reconverge.model.cluster import Cluster
 from reconverge.model.objects import Pod
@@ -65,44 +65,57 @@ def _not_its_own(step: Step, kind: str, pod: Pod) -> str:
     "orphans-removed",
     "eventually",
     family="law",
-    statement="Pods of nodes or owners that are gone do not stay, and nothing runs that the API does not know.",
+    statement="Pods of nodes that are gone, objects of owners that are gone, and Nodes of instances that are gone do "
+    "not stay, and nothing runs that the API does not know.",
     why="What nobody controls holds resources and may still write to shared data.",
-    remedy="See which collector does not act: pod garbage collection, owner references, or the kubelet.",
-    source="pkg/controller/podgc/gc_controller.go; pkg/controller/garbagecollector/garbagecollector.go",
+    remedy="See which collector does not act: pod garbage collection, owner references, the cloud's node controller, "
+    "or the kubelet.",
+    source="pkg/controller/podgc/gc_controller.go; pkg/controller/garbagecollector/garbagecollector.go; "
+    "cloud-provider controllers/nodelifecycle/node_lifecycle_controller.go",
 )
 def orphans_removed(quiet: Quiet, _: None) -> Iterable[Violation]:
     """Judges the settled state; pods with finalizers wait for somebody else."""
     if quiet.outcome != "rest":
         return ()
-    return [*_objects(quiet.cluster), *_processes(quiet.cluster)]
+    cluster = quiet.cluster
+    return [*_lost_pods(cluster), *_dependents(cluster), *_lost_nodes(cluster), *_processes(cluster)]
 
 
-def _objects(cluster: Cluster) -> Iterator[Violation]:
-    store = cluster.store
-    for pod in store.all("Pod"):
-        if pod.finalizers:
+def _lost_pods(cluster: Cluster) -> Iterator[Violation]:
+    """Pods of Nodes that are gone."""
+    if not acts(cluster, "pod-gc"):
+        return
+    for pod in cluster.store.all("Pod"):
+        if pod.node is not None and cluster.store.node(pod.node) is None and not pod.finalizers:
+            message = f"{pod.reference} stays, and its node {pod.node} is gone"
+            yield Violation(pod.reference, message, {"node": pod.node})
+
+
+def _dependents(cluster: Cluster) -> Iterator[Violation]:
+    """Objects whose owner is gone, with the uid that they name; owners of unknown kinds may be anywhere."""
+    if not acts(cluster, "garbage-collector"):
+        return
+    for each in cluster.store.objects():
+        owner = each.owner
+        if owner is None or each.terminating or getattr(each, "finalizers", False):
             continue
-        if pod.node is not None and store.node(pod.node) is None and not _paused(cluster, "pod-gc"):
-            yield Violation(
-                pod.reference, f"{pod.reference} stays, and its node {pod.node} is gone", {"node": pod.node}
-            )
-        owner = pod.owner
-        if (
-            owner is None
-            or not hasattr(objects, owner.kind)
-            or pod.terminating
-            or _paused(cluster, "garbage-collector")
-        ):
+        kind = getattr(objects, owner.kind, None)
+        if kind is None:
             continue
-        found = store.get(owner.kind, f"{pod.namespace}/{owner.name}")
+        found = cluster.store.get(owner.kind, f"{each.namespace}/{owner.name}" if kind.namespaced else owner.name)
         if found is None or found.uid != owner.uid:
             name = f"{owner.kind.lower()}/{owner.name}"
-            yield Violation(pod.reference, f"{pod.reference} stays, and its owner {name} is gone", {"owner": name})
+            yield Violation(each.reference, f"{each.reference} stays, and its owner {name} is gone", {"owner": name})
 
 
-def _paused(cluster: Cluster, loop: str) -> bool:
-    state = cluster.loops.get(loop)
-    return state is not None and state.paused
+def _lost_nodes(cluster: Cluster) -> Iterator[Violation]:
+    """Nodes whose instance the cloud does not have any more, where a cloud controller looks after them."""
+    if "cloud-node" not in cluster.loops or not (acts(cluster, "cloud-node") and acts(cluster, "node-lifecycle")):
+        return
+    for node in cluster.store.nodes():
+        machine = cluster.machines.get(node.name)
+        if machine is not None and not machine.exists:
+            yield Violation(node.reference, f"{node.reference} stays, and its instance is gone", {"ready": node.ready})
 
 
 def _processes(cluster: Cluster) -> Iterator[Violation]:
@@ -110,7 +123,7 @@ def _processes(cluster: Cluster) -> Iterator[Violation]:
     machines = cluster.machines.by_name
     for name in sorted(machines):
         machine = machines[name]
-        if not (machine.connected and machine.works) or _paused(cluster, "kubelet"):
+        if not (machine.connected and machine.works) or not acts(cluster, "kubelet"):
             continue
         for uid in sorted(machine.pods):
             local = machine.pods[uid]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Quiet
+from reconverge.invariants.stock.facts import acts
 from reconverge.invariants.stock.oracle import FIXED, Oracle
 from reconverge.model.cluster import Cluster
 from reconverge.model.objects import Node, Pod
@@ -50,12 +51,12 @@ def _waits(quiet: Quiet, pod: Pod) -> bool:
 
 
 def _has_scheduler(cluster: Cluster, pod: Pod) -> bool:
-    name = pod.spec.scheduler_name
-    state = cluster.loops.get("scheduler" if name == "default-scheduler" else name)
-    if state is None:
+    named = pod.spec.scheduler_name
+    name = "scheduler" if named == "default-scheduler" else named
+    if name not in cluster.loops:
         # Without any loops it is a cluster put together by hand, for which the scheduler is to be thought of.
         return not cluster.loops
-    return not state.paused
+    return acts(cluster, name)
 
 
 def _judged(store: Store, pod: Pod) -> Violation | None:
