@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from reconverge.model.loops.daemonset import DaemonSetController
 from reconverge.model.loops.daemonset.manage import Backoffs, Manager
+from reconverge.model.loops.daemonset.nodes import updated
 from reconverge.model.loops.daemonset.rolling import RollingUpdate
 from reconverge.model.loops.daemonset.work import Change, Work
 from reconverge.model.value import Seconds
@@ -21,6 +22,14 @@ class UnavailableForgotten(RollingUpdate):
 
     def allowed(self, work: Work) -> int:
         return len(work.nodes)
+
+
+class OneNodeOnly(RollingUpdate):
+    """An update ends with the first node."""
+
+    def changes(self, work: Work) -> Sequence[Change]:
+        begun = any(updated(pod, work.hash) for pods in work.pods.values() for pod in pods)
+        return [Change()] if begun else super().changes(work)
 
 
 class NeverReplaces(Manager):
@@ -46,6 +55,15 @@ CASES: list[Case] = [
         "caught": "service-available",
         "objects": [daemon_set()],
         "service": True,
+        "nodes": "2x4cpu,16Gi",
+        "may": {"rollout": 1},
+        "trace": ["rollout daemonset/agent"],
+    },
+    {
+        "wrong": OneNodeOnly,
+        "loop": lambda wrong: DaemonSetController(rolling=wrong()),
+        "caught": "rollout-completes",
+        "objects": [daemon_set()],
         "nodes": "2x4cpu,16Gi",
         "may": {"rollout": 1},
         "trace": ["rollout daemonset/agent"],

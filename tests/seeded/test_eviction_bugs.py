@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from reconverge.model.action import Action
+from reconverge.model.action import Action, Patch
 from reconverge.model.errors import ApiError, InternalError, TooManyRequests
 from reconverge.model.eviction import Evict, eviction
 from reconverge.model.loop import Reading
 from reconverge.model.loops.disruption import Disrupted, DisruptionController, Expected
 from reconverge.model.loops.drain import DrainLoop, DrainMemory, DrainOptions
-from reconverge.model.objects import BudgetStatus, Pod, PodDisruptionBudget
+from reconverge.model.objects import BudgetStatus, Node, Pod, PodDisruptionBudget
 from reconverge.model.objects.workloads import IntOrPercent
 from reconverge.model.rules import Rules
-from reconverge.model.store import Change
+from reconverge.model.store import Change, Store
 from reconverge.model.value import Seconds
 
 Case = Mapping[str, Any]
@@ -125,6 +125,20 @@ class GivesUp(DrainLoop):
         return super().failed(memory, action, error)
 
 
+class LeavesOpen(DrainLoop):
+    """The node is not cordoned."""
+
+    def cordon(self, node: Node) -> Action:
+        return Patch("Node", node.name, node.uid, (("unschedulable", False),))
+
+
+class EvictsNothing(DrainLoop):
+    """No pod is taken for one that has to go."""
+
+    def to_evict(self, store: Store, pod: Pod) -> bool:
+        return False
+
+
 class NeverRetries(DrainLoop):
     """A refused request is never made again."""
 
@@ -175,6 +189,17 @@ CASES: list[Case] = [
     },
     {"wrong": UnreadyHealthy, "caught": "budget-honoured", **TWO, **DRAIN, "nodes": "1x8cpu,16Gi"},
     {
+        "wrong": UnreadyHealthy,
+        "caught": "budget-honoured",
+        "deployment": {"replicas": 3},
+        "budget": {"maxUnavailable": 1},
+        "nodes": "2x8cpu,16Gi",
+        "placement": {"deployment/web": ["node-1", "node-1", "node-2"]},
+        "may": {"pod-unready": {"pod": "deployment/web#2"}, "drain": {"node": "node-1"}},
+        "events": 2,
+        "trace": ["pod-unready deployment/web#2", "drain node-1"],
+    },
+    {
         "wrong": GrantsForgotten,
         "caught": "budget-honoured",
         **TWO,
@@ -193,6 +218,8 @@ CASES: list[Case] = [
         **BOTH_ON_ONE,
     },
     {"wrong": GivesUp, "caught": "drain-completes", **TWO, **BOTH_ON_ONE},
+    {"wrong": LeavesOpen, "caught": "drain-completes", **TWO, **BOTH_ON_ONE},
+    {"wrong": EvictsNothing, "caught": "drain-completes", **TWO, **BOTH_ON_ONE},
     {"wrong": NeverRetries, "caught": "drain-completes", **TWO, **BOTH_ON_ONE},
 ]
 

@@ -50,6 +50,13 @@ class NeverReadyAgain(Kubelet):
         return local.restarts == 0 and super().probe(reading, local)
 
 
+class NoProbe(Kubelet):
+    """A pod counts as ready as soon as it runs."""
+
+    def probe(self, reading: Reading, local: LocalPod) -> bool:
+        return local.state == "running"
+
+
 class NeverStops(Kubelet):
     """A deleted pod is not stopped."""
 
@@ -87,6 +94,20 @@ class RestartedForgotten(EndpointsController):
 
     def serving(self, pod: Pod) -> bool:
         return pod.ready and pod.restarts == 0
+
+
+class TerminatingDropped(EndpointsController):
+    """A Terminating pod is not listed any more."""
+
+    def listed(self, pod: Pod) -> bool:
+        return pod.deletion_at is None and super().listed(pod)
+
+
+class AnyServes(EndpointsController):
+    """What is listed takes traffic, ready or not."""
+
+    def serving(self, pod: Pod) -> bool:
+        return True
 
 
 def pod(name: str, **spec: Any) -> dict[str, Any]:
@@ -148,6 +169,40 @@ CASES: list[Case] = [
         "nodes": "1x4cpu,16Gi",
         "may": {"rollout": {"behaviour": "not-ready-first"}},
         "trace": ["rollout deployment/web not-ready-first"],
+    },
+    {
+        "wrong": NoProbe,
+        "caught": "readiness-true",
+        "deployment": {},
+        "nodes": "1x4cpu,16Gi",
+        "may": {"rollout": {"behaviour": ["ready", "never-ready"]}},
+        "trace": ["rollout deployment/web never-ready"],
+    },
+    {
+        "wrong": NoProbe,
+        "caught": "readiness-true",
+        "deployment": {"annotations": {"reconverge/behaviour": "not-ready-first"}},
+        "nodes": "1x4cpu,16Gi",
+        "start": "empty",
+        "trace": [],
+    },
+    {
+        "wrong": TerminatingDropped,
+        "caught": "endpoints-true",
+        "deployment": {},
+        "service": True,
+        "nodes": "2x4cpu,16Gi",
+        "may": {"node-crash": 1},
+        "trace": ["node-crash node-1"],
+    },
+    {
+        "wrong": AnyServes,
+        "caught": "endpoints-true",
+        "deployment": {},
+        "service": True,
+        "nodes": "1x4cpu,16Gi",
+        "may": {"pod-unready": 1, "container-crash": 1},
+        "trace": ["pod-unready deployment/web#0"],
     },
     {
         "wrong": RestartedForgotten,

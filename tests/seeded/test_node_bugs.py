@@ -9,6 +9,7 @@ import pytest
 
 from reconverge.model.action import Action
 from reconverge.model.loop import Plan, Reading
+from reconverge.model.loops.cloud_node import CloudNodeController
 from reconverge.model.loops.garbage_collector import GarbageCollector
 from reconverge.model.loops.node_lifecycle import NodeLifecycleController
 from reconverge.model.loops.node_lifecycle.memory import NodeLifecycleMemory
@@ -48,6 +49,13 @@ class NeverUntainted(NodeLifecycleController):
         return () if node.ready == "True" else super().no_execute_changes(node)
 
 
+class MarksAnyNewPod(NodeLifecycleController):
+    """A pod that is bound to a node is marked not ready, whatever the node is."""
+
+    def marks_new_pod(self, node: Node) -> bool:
+        return True
+
+
 # Taint eviction ----------------------------------------------------------------------------------------------
 
 
@@ -72,6 +80,14 @@ class ToleratedForEver(TaintEvictionController):
         return None
 
 
+class ToleratedForNoTime(TaintEvictionController):
+    """tolerationSeconds is taken for 0."""
+
+    def tolerated_for(self, used: list[tuple[Taint, Toleration]]) -> tuple[Seconds, Taint] | None:
+        limit = super().tolerated_for(used)
+        return None if limit is None else (0, limit[1])
+
+
 # The collectors ----------------------------------------------------------------------------------
 
 
@@ -91,8 +107,30 @@ class DependentsStay(GarbageCollector):
         return False
 
 
+class SetsStay(GarbageCollector):
+    """Only pods are collected."""
+
+    def collects(self, store: Store, dependent: ApiObject) -> bool:
+        return dependent.kind == "Pod" and super().collects(store, dependent)
+
+
+class CollectsAtOnce(PodGarbageCollector):
+    """The pods of a missing node are not left alone for a while."""
+
+    def collected_at(self, noticed: Seconds, reading: Reading) -> Seconds:
+        return noticed
+
+
+class NodesStay(CloudNodeController):
+    """The cloud is not asked whether an instance is still there."""
+
+    def asks(self, node: Node) -> bool:
+        return False
+
+
 CRASH: Case = {"may": {"node-crash": 1}, "trace": ["node-crash node-1"], "nodes": "2x4cpu,16Gi"}
 FOR_EVER = {"tolerations": [{"operator": "Exists"}]}
+FOR_A_MINUTE = {"key": "own", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}
 
 
 def replica_set() -> dict[str, Any]:
@@ -116,6 +154,23 @@ CASES: list[Case] = [
     },
     {"wrong": ToleratedForEver, "caught": "replicas-restored", "deployment": {}, **CRASH},
     {"wrong": TolerationsIgnored, "caught": "no-unprovoked-kill", "deployment": {"pod": FOR_EVER}, **CRASH},
+    {"wrong": ToleratedForNoTime, "caught": "no-unprovoked-kill", "deployment": {}, **CRASH},
+    {
+        "wrong": ToleratedForNoTime,
+        "caught": "no-unprovoked-kill",
+        "deployment": {"pod": {"tolerations": [FOR_A_MINUTE]}},
+        "nodes": "2x4cpu,16Gi",
+        "may": {"taint": {"node": "node-1", "key": "own", "effect": "NoExecute"}},
+        "trace": ["taint node-1 own NoExecute"],
+    },
+    {
+        "wrong": MarksAnyNewPod,
+        "caught": "no-unprovoked-kill",
+        "deployment": {},
+        "nodes": "1x4cpu,16Gi",
+        "start": "empty",
+        "trace": [],
+    },
     {
         "wrong": NeverCancelled,
         "caught": "no-unprovoked-kill",
@@ -141,6 +196,31 @@ CASES: list[Case] = [
         "nodes": "1x4cpu,16Gi",
         "may": {"delete": {"object": "replicaset/web"}},
         "trace": ["delete replicaset/web"],
+    },
+    {
+        "wrong": SetsStay,
+        "caught": "orphans-removed",
+        "deployment": {},
+        "nodes": "1x4cpu,16Gi",
+        "may": {"delete": {"object": "deployment/web"}},
+        "trace": ["delete deployment/web"],
+    },
+    {
+        "wrong": NodesStay,
+        "caught": "orphans-removed",
+        "deployment": {},
+        "nodes": "2x4cpu,16Gi",
+        "may": {"instance-terminated": 1},
+        "trace": ["instance-terminated node-1"],
+    },
+    {
+        "wrong": CollectsAtOnce,
+        "caught": "no-unprovoked-kill",
+        "deployment": {},
+        "nodes": "2x4cpu,16Gi",
+        "may": {"node-delete": 1, "node-crash": 1},
+        "events": 2,
+        "trace": ["node-delete node-1"],
     },
 ]
 

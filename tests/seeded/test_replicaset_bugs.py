@@ -98,6 +98,13 @@ class DeletesOneMore(ReplicaSetController):
         return super().deletions(reading, rs, active, min(count + 1, len(active)))
 
 
+class NeverDeletes(ReplicaSetController):
+    """What is too many stays."""
+
+    def deletions(self, reading: Reading, rs: ReplicaSet, active: list[Pod], count: int) -> Batches:
+        return [("", ())]
+
+
 def replica_set(name: str, replicas: int) -> dict[str, Any]:
     container = {"name": "c", "image": "shop/app:1"}
     template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container]}}
@@ -194,6 +201,14 @@ CASES: list[Case] = [
         "nodes": "1x4cpu,16Gi",
         "may": {"scale": 1},
         "trace": ["scale deployment/web 2"],
+    },
+    {
+        "wrong": NeverDeletes,
+        "caught": "no-surplus",
+        "deployment": {"replicas": 2},
+        "nodes": "1x4cpu,16Gi",
+        "may": {"scale": 1},
+        "trace": ["scale deployment/web 1"],
     },
 ]
 

@@ -9,8 +9,9 @@ import pytest
 
 from reconverge.model.action import DeletePod
 from reconverge.model.loops.statefulset import StatefulSetController
+from reconverge.model.loops.statefulset.ordinals import running_and_ready
 from reconverge.model.loops.statefulset.pass_ import Pass
-from reconverge.model.objects import Pod
+from reconverge.model.objects import Pod, StatefulSet
 
 Case = Mapping[str, Any]
 
@@ -43,13 +44,62 @@ class NoThird(StatefulSetController):
         return super().process_replica(work, number)
 
 
-def stateful_set(replicas: int) -> dict[str, Any]:
+class CondemnedStay(StatefulSetController):
+    """Pods beyond the replicas are not deleted."""
+
+    def process_condemned(self, work: Pass, pod: Pod) -> bool:
+        return True
+
+
+class LowestFirst(StatefulSetController):
+    """A scale-down begins with the lowest of the pods that are too many."""
+
+    def reconcile(self, work: Pass) -> None:
+        work.condemned.reverse()
+        super().reconcile(work)
+
+
+class NeverWaits(StatefulSetController):
+    """The next pod is created whether the one before is ready or not."""
+
+    def blocks(self, work: Pass, pod: Pod) -> bool:
+        return False
+
+
+class AvailableAtOnce(StatefulSetController):
+    """A pod that is ready is not waited for, however long it has been ready."""
+
+    def blocks(self, work: Pass, pod: Pod) -> bool:
+        return not running_and_ready(pod) and super().blocks(work, pod)
+
+
+class LowestKept(StatefulSetController):
+    """An update ends before the lowest pod."""
+
+    def lowest_updated(self, sts: StatefulSet) -> int:
+        return super().lowest_updated(sts) + 1
+
+
+class PartitionIgnored(StatefulSetController):
+    """An update goes down to the lowest pod whatever the partition."""
+
+    def lowest_updated(self, sts: StatefulSet) -> int:
+        return 0
+
+
+def stateful_set(replicas: int, behaviour: str = "ready", **given: Any) -> dict[str, Any]:
     container = {"name": "c", "image": "shop/db:1"}
-    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container]}}
+    metadata = {"labels": {"app": "web"}, "annotations": {"reconverge/behaviour": behaviour}}
+    template = {"metadata": metadata, "spec": {"containers": [container]}}
     selector = {"matchLabels": {"app": "web"}}
-    spec = {"replicas": replicas, "serviceName": "db", "selector": selector, "template": template}
+    spec = {"replicas": replicas, "serviceName": "db", "selector": selector, "template": template, **given}
     return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec}
 
+
+ONE_NODE: Case = {"nodes": "1x4cpu,16Gi"}
+DOWN: Case = {**ONE_NODE, "may": {"scale": {"replicas": 1}}, "trace": ["scale statefulset/db 1"]}
+ROLLOUT: Case = {**ONE_NODE, "may": {"rollout": 1}, "trace": ["rollout statefulset/db"]}
+AT_ONCE: Case = {**ONE_NODE, "start": "empty", "trace": []}
 
 CASES: list[Case] = [
     {
@@ -76,6 +126,18 @@ CASES: list[Case] = [
         "nodes": "1x4cpu,16Gi",
         "may": {"scale": 1},
         "trace": ["scale statefulset/db 3"],
+    },
+    {"wrong": CondemnedStay, "caught": "no-surplus", "objects": [stateful_set(2)], **DOWN},
+    {"wrong": LowestFirst, "caught": "ordered-pods", "objects": [stateful_set(3)], **DOWN},
+    {"wrong": NeverWaits, "caught": "ordered-pods", "objects": [stateful_set(2, "not-ready-first")], **AT_ONCE},
+    {"wrong": AvailableAtOnce, "caught": "ordered-pods", "objects": [stateful_set(2, minReadySeconds=9)], **AT_ONCE},
+    {"wrong": RollsAll, "caught": "ordered-pods", "objects": [stateful_set(2)], **ROLLOUT},
+    {"wrong": LowestKept, "caught": "rollout-completes", "objects": [stateful_set(2)], **ROLLOUT},
+    {
+        "wrong": PartitionIgnored,
+        "caught": "ordered-pods",
+        "objects": [stateful_set(2, updateStrategy={"rollingUpdate": {"partition": 1}})],
+        **ROLLOUT,
     },
 ]
 
