@@ -11,8 +11,9 @@ from attrs import evolve, frozen
 from reconverge.checker.build_trace import trace_of
 from reconverge.checker.coverage import never_happened
 from reconverge.checker.explore import Counterexample, Explorer, Kinds, Search
+from reconverge.checker.finding import Finding
 from reconverge.checker.grouping import causes
-from reconverge.checker.judge import Found, Judge
+from reconverge.checker.judge import Judge
 from reconverge.checker.minimise import Minimal, Minimiser
 from reconverge.checker.result import (
     Bounds,
@@ -40,16 +41,6 @@ ASKED_BUDGET = 5_000_000
 ORDINARY_WALKS = 100
 SHORTER_BUDGET = 8_000
 """Steps spent on looking for anything shorter than a reduced sequence that was found at random."""
-
-
-@frozen
-class Finding:
-    """A reduced counterexample."""
-
-    found: Found
-    plays: tuple[Play, ...]
-    shortest: bool
-    minimal: bool
 
 
 def check(

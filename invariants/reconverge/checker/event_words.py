@@ -69,6 +69,8 @@ def _value(kind: type[Event], field: Any, arguments: Fields, word: str) -> Any:
         return tuple(raw)
     if field.type in ("int", int):
         return arguments.integer(word, 0)
+    if field.type in ("bool", bool):
+        return arguments.flag(word)
     if field.type in ("Seconds", "float", float):
         return _seconds(arguments, word)
     return arguments.text(word)

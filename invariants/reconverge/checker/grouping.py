@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from reconverge.checker.finding import Finding
 from reconverge.checker.minimise import cost
 from reconverge.model.store import Store
-
-if TYPE_CHECKING:
-    from reconverge.checker.check import Finding
 
 _POD = re.compile(r"pod/[^\s:;,]+")
 _NUMBER = re.compile(r"\d+")

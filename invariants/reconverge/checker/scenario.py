@@ -23,7 +23,7 @@ from reconverge.model.node_groups import NodeGroup
 from reconverge.model.objects import ApiObject, Node, Pod
 from reconverge.model.old_store import remembering
 from reconverge.model.rules import Rules
-from reconverge.model.standard import standard_control_plane
+from reconverge.model.standard import standard_control_plane, storage_loops
 
 DEFAULT_NODES = "3x4cpu,16Gi@a,b,c"
 """The nodes that are assumed when nothing describes any."""
@@ -168,7 +168,7 @@ class Scenario:
         """The model to be checked."""
         allowances = self.allowances if self.allowances is not None else self.ordinary()
         events = {*(type(each) for each in self.steps), *(EVENTS[each.event] for each in allowances)}
-        loops = (*self.loops, *loops_of_pools(self.groups, self.loops, events))
+        loops = (*self.loops, *loops_of_pools(self.groups, self.loops, events), *storage_loops(self.objects))
         plane = extended(plane if plane is not None else standard_control_plane(), loops)
         cluster = started(plane, self.objects, self.rules, self.groups)
         if self.start == "settled":

@@ -34,6 +34,7 @@ from reconverge.loading import (
     parse_document_text,
     parse_pools,
 )
+from reconverge.loading.decoders.storage import settled
 from reconverge.model.events import Event, RollOut, TimePasses
 from reconverge.model.objects import ApiObject, Node
 from reconverge.model.rules import DEFAULT_VERSION, Rules
@@ -170,11 +171,12 @@ def _objects(spec: Fields, folder: Path | None) -> Loaded:
     if not paths:
         return inline
     from_files = load(paths)
+    objects, raw = (*from_files.objects, *inline.objects), (*from_files.raw, *inline.raw)
     return evolve(
         from_files,
-        objects=(*from_files.objects, *inline.objects),
-        raw=(*from_files.raw, *inline.raw),
-        accounting=from_files.accounting + inline.accounting,
+        objects=objects,
+        raw=raw,
+        accounting=settled(from_files.accounting + inline.accounting, objects, raw),
         notes=(*from_files.notes, *inline.notes),
         skipped=from_files.skipped + inline.skipped,
         pod_makers=(*from_files.pod_makers, *inline.pod_makers),

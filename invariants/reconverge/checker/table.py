@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from reconverge.checker.explore import Kinds
+from reconverge.checker.finding import Finding
 from reconverge.checker.result import Cell, Status
 from reconverge.checker.world import World
 from reconverge.model.naming import resolve, workload_of, workloads
 from reconverge.model.objects import Pod
 from reconverge.model.store import Store
-
-if TYPE_CHECKING:
-    from reconverge.checker.check import Finding
 
 _POD = re.compile(r"pod/[a-z0-9][-a-z0-9./]*[a-z0-9]")
 
