@@ -108,6 +108,8 @@ class Explorer:
         self.buckets: dict[tuple[int, int], deque[Place | Branch]] = defaultdict(deque)
         self.transitions = self.steps = self.sequences = self.unfinished = 0
         self.kinds: Kinds = defaultdict(set)
+        self.endless = False
+        """Whether the start repeats itself or grows without end."""
         self.edges: list[tuple[int, int, str]] = []
         self.events: Counter[str] = Counter()
         self.actions: Counter[str] = Counter()
@@ -121,7 +123,8 @@ class Explorer:
         if start is not None:
             covered.append(Bounds(0, 0))
             self._keep(start)
-        complete = start is not None
+        # A start that never comes to rest is judged to its end by its own quiet run; no event strikes after it.
+        complete = start is not None or (self.endless and not self.bounds.events)
         for stage in self._stages():
             bucket = self.buckets[stage]
             while bucket and complete:
@@ -137,7 +140,7 @@ class Explorer:
                 break
             covered.append(Bounds(*stage))
         return Search(
-            self.found, _widest(covered), complete and not self.unfinished, len(self.visited), self.transitions,
+            self.found, _widest(covered), complete and not self.unfinished, max(1, len(self.visited)), self.transitions,
             self.steps, self.sequences, self.events, self.actions, self.judge, self.edges, self.unfinished, self.kinds,
         )  # fmt: skip
 
@@ -160,6 +163,7 @@ class Explorer:
         rested = result.rested
         if rested is None or rested.outcome != "rest":
             self.unfinished += rested is None or rested.outcome == "unfinished"
+            self.endless = not self.unfinished
             return None
         return Place(result.cluster, result.plays)
 
