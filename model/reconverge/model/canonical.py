@@ -145,7 +145,15 @@ class _Form:
         Control loops take such nodes in the order of their names, so which name has which machine matters.
         """
         facts = {
-            name: (machine.powered, machine.reachable, machine.kubelet, machine.runtime, machine.exists)
+            name: (
+                machine.powered,
+                machine.reachable,
+                machine.kubelet,
+                machine.runtime,
+                machine.exists,
+                machine.pressure,
+                machine.strain,
+            )
             for name, machine in self.cluster.machines.by_name.items()
         }
         if len(set(facts.values())) < 2:
@@ -316,7 +324,12 @@ class _Form:
         """The physical side of a node, without its pods."""
         if machine is None:
             return None
-        known = (machine.zone, machine.powered, machine.reachable, machine.kubelet, machine.runtime, machine.exists)
+        known: tuple[Any, ...] = (
+            machine.zone, machine.powered, machine.reachable, machine.kubelet, machine.runtime, machine.exists,
+        )  # fmt: skip
+        if machine.strain is not None:
+            strain = machine.strain.relative(self.cluster.rules.kubelet, self.now)
+            known = (*known, sorted(machine.pressure), strain)
         if not machine.group:
             return known
         boots = None if machine.boots_at is None else age(machine.boots_at, self.now)

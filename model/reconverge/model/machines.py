@@ -12,6 +12,7 @@ from reconverge.model.control_plane_health import HEALTHY, ControlPlaneHealth
 from reconverge.model.node_groups import NodeGroup
 from reconverge.model.objects import Node, PodSpec
 from reconverge.model.persistent import EMPTY, Map
+from reconverge.model.pressure import Strain
 from reconverge.model.value import Seconds, Value
 
 
@@ -69,6 +70,10 @@ class Machine(Value):
     subnet: str = ""
     boots_at: Seconds | None = None
     """When an instance that has been launched will run; None once it has."""
+    pressure: frozenset[str] = frozenset()
+    """What it runs short of: memory, disk, pid."""
+    strain: Strain | None = None
+    """What its kubelet remembers of pressure; None while there is none."""
 
     @property
     def connected(self) -> bool:

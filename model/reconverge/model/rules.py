@@ -27,6 +27,14 @@ class KubeletTimings:
     """From Running to Ready for the behaviour not-ready-first."""
     node_ready: Seconds = 0
     """From registration of a joining node to its Ready."""
+    node_report: Seconds = 10
+    """From the moment at which a kubelet knows of pressure to its report of it (nodeStatusUpdateFrequency)."""
+    eviction_period: Seconds = 10
+    """Between two passes of the eviction manager, each of which evicts one pod at most."""
+    pressure_transition: Seconds = 300
+    """For so long a condition stays after the pressure has ended (evictionPressureTransitionPeriod)."""
+    pressure_rejection: Seconds = 1
+    """From the creation of a pod to its rejection for pressure: what bounds a burst before the taint is there."""
     crash_backoff_first: Seconds = 10
     crash_backoff_most: Seconds = 300
     crash_backoff_reset: Seconds = 600
@@ -34,7 +42,7 @@ class KubeletTimings:
 
 @frozen
 class AutoscalerSettings:
-    """Settings of the horizontal autoscaler, in seconds (`pkg/controller/podautoscaler/config/v1alpha1/defaults.go`)."""
+    """Settings of the horizontal autoscaler in seconds (`pkg/controller/podautoscaler/config/v1alpha1/defaults.go`)."""
 
     period: Seconds = 15
     tolerance: float = 0.1

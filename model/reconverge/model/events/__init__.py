@@ -39,6 +39,7 @@ from reconverge.model.events.pods import (
     PodReady,
     PodUnready,
 )
+from reconverge.model.events.pressure import PressureChanges
 from reconverge.model.events.workloads import (
     ManifestApplied,
     ObjectDeleted,
@@ -58,7 +59,7 @@ EVENTS: dict[str, type[Event]] = {
         ZoneFails, ZoneRecovers, ControlPlaneCut, Scale, RollOut, RollBack, RolloutPauses, RolloutResumes,
         ManifestApplied, ObjectDeleted, LoadChanges, PodDeleted, PodEvicted, PodForceDeleted, ContainerCrashes,
         PodUnready, PodReady, LoopPauses, LoopResumes, LoopRestarts, WatchStalls, WatchCatchesUp, TimePasses,
-        LeaderLost, LeaderOverlaps, EtcdMemberLost, EtcdMemberBack, RestartsOnOldStore,
+        LeaderLost, LeaderOverlaps, EtcdMemberLost, EtcdMemberBack, RestartsOnOldStore, PressureChanges,
     )
 }  # fmt: skip
 """Every kind of event by its name."""
@@ -96,6 +97,7 @@ __all__ = [
     "PodForceDeleted",
     "PodReady",
     "PodUnready",
+    "PressureChanges",
     "RestartsOnOldStore",
     "RollBack",
     "RollOut",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from reconverge.model.action import Action, DeletePod, Patch
 from reconverge.model.errors import ApiError
 from reconverge.model.loop import MACHINES, ControlLoop, Plan, Reading
-from reconverge.model.loops.kubelet import containers
+from reconverge.model.loops.kubelet import containers, pressure
 from reconverge.model.loops.kubelet.actions import Forget, FromNode, Locally, Register
 from reconverge.model.loops.kubelet.admission import rejection
 from reconverge.model.machines import LocalPod, Machine
@@ -70,8 +70,10 @@ class Kubelet(ControlLoop[None]):
         if after is None:
             return []
         if before is not None and before.with_(pods=after.pods) == after:
-            # Only pods changed. The kubelet's own doing needs no wake; an exit or a lost check does.
-            return [
+            # Only pods changed. The kubelet's own doing needs no wake; an exit or a lost check does, and under
+            # pressure somebody else may be to be evicted.
+            node = [pod_key(after.name, "")] if after.pressure else []
+            return node + [
                 pod_key(after.name, pod.key)
                 for uid, pod in sorted(after.pods.items())
                 if (old := before.pods.get(uid)) is not None and old is not pod and _happened_to(old, pod)
@@ -105,7 +107,8 @@ class Kubelet(ControlLoop[None]):
         if machine is None or not machine.powered or not machine.kubelet:
             return (Plan(None),)
         if not pod_name:
-            return (self.report_node(reading, machine),)
+            report = self.report_node(reading, machine)
+            return (report,) if machine.strain is None else pressure.passes(reading, machine, report)
         return (self._sync_pod(reading, machine, pod_name),)
 
     def report_node(self, reading: Reading, machine: Machine) -> Plan[None]:
@@ -186,6 +189,9 @@ class Kubelet(ControlLoop[None]):
             return Plan(None)
         refused = self.rejected(machine, node, pod)
         if refused is not None:
+            due = pod.created_at + timings.pressure_rejection
+            if refused[0] == pressure.EVICTED and now < due:
+                return Plan(None, requeue_at=due)
             return Plan(None, self._from(machine, (self._reject(pod, refused),)))
         local = LocalPod(pod.key, pod.uid, pod.spec, "admitted", now, restarts=pod.restarts)
         admit = Locally(machine.name, local, "admits")

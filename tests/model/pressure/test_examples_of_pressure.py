@@ -1,0 +1,18 @@
+"""The examples of pressure are as they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reconverge.checker import Scenario, check
+
+FILES = sorted((Path(__file__).resolve().parents[3] / "examples" / "pressure").glob("*.scenario.yaml"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name.partition(".")[0])
+def test_an_example_is_as_it_says(file: Path) -> None:
+    expectation = check(Scenario.from_file(file)).expectation
+    assert expectation is not None
+    assert expectation.missed == ()
