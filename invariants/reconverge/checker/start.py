@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from reconverge.checker.rest import RestDetector
 from reconverge.checker.schedule import Taken
@@ -49,18 +49,21 @@ def _step(plane: ControlPlane, cluster: Cluster, move: Move, left: dict[str, lis
         return plane.wait(cluster, move.until)
     if not isinstance(move, Read):
         return plane.write(cluster, move).cluster
-    plan = plane.plans(cluster, move)[0]
-    if left and move.loop == "scheduler":
-        plan = _placed(cluster, move.key, plan, left)
-    return plane.begin(cluster, move, plan)
+    plans = plane.plans(cluster, move)
+    placed = left and move.loop == "scheduler"
+    return plane.begin(cluster, move, _placed(cluster, move.key, plans, left) if placed else plans[0])
 
 
-def _placed(cluster: Cluster, key: str, plan: Plan[object], left: dict[str, list[str]]) -> Plan[object]:
+def _placed(cluster: Cluster, key: str, plans: Sequence[Plan[object]], left: dict[str, list[str]]) -> Plan[object]:
     """The plan with the node that the placement names for the pod, if it names one."""
+    plan = plans[0]
     pod = cluster.store.pod(key)
     workload = workload_of(cluster.store, pod) if pod is not None else None
     nodes = left.get(workload.reference) if workload is not None else None
     if pod is None or pod.node is not None or not nodes or not plan.actions:
         return plan
     node = nodes.pop(0)
+    if pod.spec.claims and (own := next((each for each in plans if each.choice == node), None)) is not None:
+        # With what is written of its claims before the pod is bound.
+        return own
     return plan.with_(actions=(Bind(pod.key, pod.uid, node, "placed there by the scenario"),), choice=node)

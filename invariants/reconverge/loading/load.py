@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from reconverge.loading.accounting import Accounting, Ledger
 from reconverge.loading.decoders import DECODERS, Decoder, decoder_for
+from reconverge.loading.decoders.storage import settled
 from reconverge.loading.document import Document
 from reconverge.loading.documents import Reading, parse_text, read_documents
 from reconverge.loading.dump import Dump
@@ -77,7 +78,7 @@ def load_documents(documents: Iterable[Document], reading: Reading | None = None
     return Loaded(
         objects=_with_template_digests(kept),
         raw=raw_kept,
-        accounting=ledger.total(),
+        accounting=settled(ledger.total(), kept, raw_kept),
         notes=tuple(reading.notes),
         skipped=reading.skipped,
         files=tuple(reading.files),

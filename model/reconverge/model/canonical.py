@@ -14,6 +14,7 @@ from typing import Any
 
 from attrs import fields
 
+from reconverge.model import canonical_volumes as volumes
 from reconverge.model import canonical_workloads as workloads
 from reconverge.model.canonical_workloads import ranked_labels, revision_ranks
 from reconverge.model.cluster import Cluster
@@ -119,6 +120,7 @@ class _Form:
             for spec in _templates(cluster.store):
                 self.distinguished |= named_nodes(spec)
             self.distinguished |= self._concealed()
+            self.distinguished |= volumes.named_nodes(cluster.store)
         self.sets: dict[str, str] = {}
         self.ranks = revision_ranks(cluster.store)
         self.bound_for = self._bound_for()
@@ -246,6 +248,8 @@ class _Form:
         for pod in self.store.table("Pod").objects.values():
             if pod.nominated_node is not None:
                 self.marks[("Node", pod.nominated_node)].append(("nominated", self.owner(pod), pod.phase))
+        for node, value in volumes.on_nodes(self.store):
+            self.marks[("Node", node)].append(value)
 
     def known(self, kind: str, key: str) -> tuple[str, ...]:
         """The marks on an object, sorted."""
@@ -400,7 +404,7 @@ class _Form:
         return (health.members, health.up, lost, elections, past)
 
     def _others(self) -> list[ApiObject]:
-        kinds = [kind for kind in sorted(self.store.tables) if kind not in ("Pod", "Node", "Lease", "EndpointSlice")]
+        kinds = [kind for kind in sorted(self.store.tables) if kind not in _ELSEWHERE]
         return [each for kind in kinds for each in self.store.all(kind)]
 
     def object(self, each: ApiObject) -> Any:
@@ -474,7 +478,9 @@ class _Form:
 
 
 _RUNNING_DEADLINES = ("NewReplicaSetCreated", "FoundNewReplicaSet", "ReplicaSetUpdated", "DeploymentResumed")
-_UNLIKE = frozenset({"uid", "revision", "generation", "created_at", "owner"})
+_UNLIKE = frozenset({"uid", "revision", "generation", "created_at", "owner", "selected_node"})
+_ELSEWHERE = frozenset({"Pod", "Node", "Lease", "EndpointSlice", "VolumeAttachment"})
+"""Kinds whose objects are told of where they belong."""
 
 
 @lru_cache(maxsize=4096)

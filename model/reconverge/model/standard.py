@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from reconverge.model.admission import admit_pod
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane
 from reconverge.model.load import with_start_loads
+from reconverge.model.loop import ControlLoop
+from reconverge.model.loops.attach_detach import AttachDetachController
 from reconverge.model.loops.cloud_node import CloudNodeController
 from reconverge.model.loops.daemonset import DaemonSetController
 from reconverge.model.loops.deployment import DeploymentController
@@ -19,6 +22,7 @@ from reconverge.model.loops.horizontal_autoscaler import HorizontalAutoscaler
 from reconverge.model.loops.job import JobController
 from reconverge.model.loops.kubelet import Kubelet
 from reconverge.model.loops.node_lifecycle import NodeLifecycleController
+from reconverge.model.loops.persistent_volume import PersistentVolumeController
 from reconverge.model.loops.pod_gc import PodGarbageCollector
 from reconverge.model.loops.replicaset import ReplicaSetController
 from reconverge.model.loops.scheduler import Scheduler
@@ -27,6 +31,7 @@ from reconverge.model.loops.taint_eviction import TaintEvictionController
 from reconverge.model.machines import LocalPod, Machine, Machines
 from reconverge.model.node_groups import NodeGroup, joined_groups
 from reconverge.model.objects import ApiObject, Lease, Node, Pod
+from reconverge.model.objects.storage import CLASS, VOLUME
 from reconverge.model.persistent import Map
 from reconverge.model.rules import Rules
 from reconverge.model.store import EMPTY_STORE, Store
@@ -55,6 +60,14 @@ def standard_control_plane() -> ControlPlane:
             DrainLoop(),
         ]
     )
+
+
+def storage_loops(objects: Iterable[ApiObject]) -> tuple[ControlLoop[Any], ...]:
+    """The loops of volumes, for a cluster of whose storage something is described; none for others."""
+    kinds = {each.kind for each in objects}
+    if CLASS not in kinds and VOLUME not in kinds:
+        return ()
+    return PersistentVolumeController(), AttachDetachController()
 
 
 def cluster_of(objects: Iterable[ApiObject], rules: Rules | None = None, groups: Iterable[NodeGroup] = ()) -> Cluster:

@@ -12,6 +12,7 @@ from reconverge.loading.decoders import (
     quota,
     services,
     statefulset,
+    storage,
     workloads,
 )
 from reconverge.loading.decoders.registry import Decoder
@@ -19,7 +20,9 @@ from reconverge.loading.decoders.registry import Decoder
 DECODERS: dict[str, tuple[Decoder, ...]] = {}
 """The decoders of each kind; several where one kind's name stands for different API groups."""
 
-for _module in (nodes, pods, policy, services, workloads, statefulset, daemonset, jobs, autoscaling, quota):
+for _module in (
+    nodes, pods, policy, services, workloads, statefulset, daemonset, jobs, autoscaling, quota, storage,
+):  # fmt: skip
     for _each in _module.DECODERS:
         DECODERS[_each.kind] = (*DECODERS.get(_each.kind, ()), _each)
 

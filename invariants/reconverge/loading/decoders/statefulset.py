@@ -11,6 +11,7 @@ from typing import Any
 from reconverge.loading.decoders.meta import metadata
 from reconverge.loading.decoders.pods import pod_template
 from reconverge.loading.decoders.registry import Decoder
+from reconverge.loading.decoders.storage import claim_template
 from reconverge.loading.decoders.workloads import always_restarted, conditions, workload_selector
 from reconverge.loading.fields import Fields
 from reconverge.loading.schema import schema
@@ -39,13 +40,15 @@ def decode_stateful_set(top: Fields) -> StatefulSet:
     spec = top.child("spec", _SPEC)
     oldest = top.reader.document.api_version == _OLDEST
     template = always_restarted(spec, pod_template(spec))
+    claims = tuple(claim_template(each) for each in spec.children("volumeClaimTemplates"))
     return StatefulSet(
         **meta,
         **_strategy(spec, "OnDelete" if oldest else "RollingUpdate"),
         replicas=spec.integer("replicas", 1),
         selector=workload_selector(spec, template, oldest),
         template=template,
-        claim_templates=_claims(spec),
+        claim_templates=tuple(each.name for each in claims),
+        claims=claims,
         policy=spec.choice("podManagementPolicy", POLICIES, default=POLICIES[0]),
         min_ready=spec.integer("minReadySeconds", 0),
         history_limit=spec.integer("revisionHistoryLimit", 10),
@@ -65,11 +68,6 @@ def _strategy(spec: Fields, default: str) -> dict[str, Any]:
     if default == "OnDelete" and "rollingUpdate" not in level:
         return {"strategy": kind, "partition": None}
     return {"strategy": kind, "partition": level.child("rollingUpdate", _ROLLING).integer("partition", 0)}
-
-
-def _claims(spec: Fields) -> tuple[str, ...]:
-    """The names of the claim templates; the volumes themselves are not modelled."""
-    return tuple(each.child("metadata").required_text("name") for each in spec.children("volumeClaimTemplates"))
 
 
 def _status(top: Fields) -> StatefulSetStatus:

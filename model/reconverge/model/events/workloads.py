@@ -301,6 +301,9 @@ KEPT = frozenset(
         "ready_since",
         "phase",
         "taints",
+        "volume",
+        "selected_node",
+        "claim",
     }
 )
 """Fields that an apply leaves as they are."""

@@ -12,6 +12,7 @@ from attrs import frozen
 from reconverge.model.labels import Selector
 from reconverge.model.objects.meta import ApiObject
 from reconverge.model.objects.pod import PodTemplate
+from reconverge.model.objects.storage import PersistentVolumeClaim
 from reconverge.model.objects.workloads import Condition
 from reconverge.model.value import Seconds, Value
 
@@ -48,6 +49,8 @@ class StatefulSet(ApiObject):
     template: PodTemplate = PodTemplate()
     claim_templates: tuple[str, ...] = ()
     """Names of the volumeClaimTemplates."""
+    claims: tuple[PersistentVolumeClaim, ...] = ()
+    """The volumeClaimTemplates themselves, as far as they are known."""
     policy: str = "OrderedReady"
     strategy: str = "RollingUpdate"
     partition: int | None = 0

@@ -13,6 +13,7 @@ from reconverge.model.loop import MACHINES, ControlLoop, Plan, Reading
 from reconverge.model.loops.kubelet import containers, pressure
 from reconverge.model.loops.kubelet.actions import Forget, FromNode, Locally, Register
 from reconverge.model.loops.kubelet.admission import rejection
+from reconverge.model.loops.kubelet.volumes import VOLUME_KINDS, waiting, waits_for, woken_by
 from reconverge.model.machines import LocalPod, Machine
 from reconverge.model.objects import Node, Pod
 from reconverge.model.store import Change
@@ -30,7 +31,7 @@ class Kubelet(ControlLoop[None]):
     """All kubelets as one loop: keys are `node|` for a node's own status and `node|namespace/pod` for its pods."""
 
     name = "kubelet"
-    watches = frozenset({"Pod", "Node", "Lease", MACHINES})
+    watches = frozenset({"Pod", "Node", "Lease", MACHINES, *VOLUME_KINDS})
     physical = True
     source = "pkg/kubelet/kubelet.go"
 
@@ -49,6 +50,8 @@ class Kubelet(ControlLoop[None]):
             return None, self._pod_changed(change, reading)
         if change.kind == MACHINES:
             return None, self._machine_changed(change, reading)
+        if change.kind in VOLUME_KINDS:
+            return None, [pod_key(*each) for each in woken_by(change, reading)]
         machine = reading.machines.get(change.key)
         if machine is None or not machine.connected:
             return None, ()
@@ -197,7 +200,16 @@ class Kubelet(ControlLoop[None]):
         admit = Locally(machine.name, local, "admits")
         if timings.start > 0:
             return Plan(None, (admit,), requeue_at=now + timings.start)
+        if pod.spec.claims and (why := waits_for(reading, machine.name, local)):
+            return self._without_volumes(reading, machine, pod, why, admit)
         return Plan(None, (admit, *self._start(reading, machine, pod, local)), self._next(reading, local))
+
+    def _without_volumes(
+        self, reading: Reading, machine: Machine, pod: Pod | None, why: str, *before: Action
+    ) -> Plan[None]:
+        """An admitted pod whose volumes are not there: its containers are not created yet."""
+        report = waiting(reading, pod, why)
+        return Plan(None, (*before, *self._from(machine, (report,) if report is not None else ())), note=why)
 
     def rejected(self, machine: Machine, node: Node, pod: Pod) -> tuple[str, str] | None:
         """Why the pod is not admitted, or None."""
@@ -233,6 +245,8 @@ class Kubelet(ControlLoop[None]):
             due = local.since + timings.start
             if now < due:
                 return Plan(None, requeue_at=due)
+            if local.spec.claims and (why := waits_for(reading, machine.name, local, pod is None)):
+                return self._without_volumes(reading, machine, pod, why)
             return Plan(None, self._start(reading, machine, pod, local), self._next(reading, local))
         code = containers.exit_of(local, now)
         if code is not None:

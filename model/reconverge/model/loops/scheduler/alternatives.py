@@ -13,6 +13,7 @@ from reconverge.model.loop import Plan
 from reconverge.model.loops.scheduler.cycle import Cycle
 from reconverge.model.loops.scheduler.memory import Binding, SchedulerMemory
 from reconverge.model.loops.scheduler.nodes import first_in_likeness_order, in_likeness_order
+from reconverge.model.loops.scheduler.plugins.volumes import prebind
 from reconverge.model.objects import Node
 
 
@@ -57,4 +58,5 @@ class Bindings(Sequence[Plan[SchedulerMemory]]):
             memory.refused,
             memory.start,
         )
-        return Plan(after, (Bind(key, pod.uid, node.name, self._reason),), choice=node.name)
+        before = prebind(self._cycle, node)
+        return Plan(after, (*before, Bind(key, pod.uid, node.name, self._reason)), choice=node.name)

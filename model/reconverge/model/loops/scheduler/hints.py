@@ -30,6 +30,7 @@ class Event(Enum):
     FREED = "a pod left a node, or gave up one that it waited for"
     BOUND = "a pod came to a node"
     RELABELLED = "labels of a pod on a node changed"
+    VOLUME = "a claim, a volume or a storage class came or changed"
 
 
 def node_event(change: Change) -> Event:
@@ -93,6 +94,8 @@ def _helps(
             return any(plugin not in node_only for plugin in plugins)
         case Event.RELABELLED:
             return SPREAD in plugins or AFFINITY in plugins
+        case Event.VOLUME:
+            return any(plugin.startswith("Volume") for plugin in plugins)
         case Event.BOUND:
             waiting = store.pod(key)
             return waiting is not None and pod is not None and _wanted(waiting, plugins, pod)

@@ -42,7 +42,12 @@ def mentions_claims(rules: Rules) -> bool:
 
 def fit_error(nodes: int, failures: Iterable[Failure]) -> str:
     """How many of the nodes are available, none, and how many failed for each reason, sorted as text."""
-    counts = Counter(reason for failure in failures for reason in failure.reasons)
+    counts: Counter[str] = Counter()
+    of_pod: set[str] = set()
+    for failure in failures:
+        (of_pod if failure.of_pod else counts).update(failure.reasons)
+    if of_pod:
+        return f"0/{nodes} nodes are available: {', '.join(sorted(of_pod))}."
     reasons = ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
     return f"0/{nodes} nodes are available: {reasons}." if reasons else f"0/{nodes} nodes are available."
 

@@ -30,6 +30,8 @@ class Failure:
     plugin: str
     reasons: tuple[str, ...]
     resolvable: bool = True
+    of_pod: bool = False
+    """Whether it is about the pod and not about the node: then it is said once, without a count."""
 
 
 Delta = tuple[tuple[Pod, int], ...]

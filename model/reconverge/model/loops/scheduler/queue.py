@@ -17,8 +17,11 @@ from reconverge.model.loops.scheduler import hints
 from reconverge.model.loops.scheduler.memory import SchedulerMemory
 from reconverge.model.loops.scheduler.plugin import Filter
 from reconverge.model.objects import Pod
+from reconverge.model.objects.storage import CLAIM, CLASS, VOLUME
 from reconverge.model.store import Change
 from reconverge.model.value import Seconds
+
+VOLUME_KINDS = frozenset({CLAIM, VOLUME, CLASS})
 
 
 class SchedulingQueue(ControlLoop[SchedulerMemory]):
@@ -52,6 +55,8 @@ class SchedulingQueue(ControlLoop[SchedulerMemory]):
     ) -> tuple[SchedulerMemory, Iterable[str]]:
         if change.kind == "Node":
             return self._wake(memory, reading, hints.node_event(change), None) if memory.rejected else (memory, ())
+        if change.kind in VOLUME_KINDS and memory.rejected:
+            return self._wake(memory, reading, hints.Event.VOLUME, None)
         if change.kind != "Pod":
             return memory, ()
         freed = self._gives_up(memory, change)

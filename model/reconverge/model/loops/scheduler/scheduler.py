@@ -21,8 +21,9 @@ from reconverge.model.loops.scheduler.nodes import SMALL, NodesCache, nodes_want
 from reconverge.model.loops.scheduler.plugin import Failure, Filter, Score
 from reconverge.model.loops.scheduler.plugins import FILTERS, SCORES
 from reconverge.model.loops.scheduler.plugins.node_affinity import OTHER_NODES, named_nodes
+from reconverge.model.loops.scheduler.plugins.volumes import PreBind
 from reconverge.model.loops.scheduler.preemption import BY_SCHEDULER, Candidate, Outcome, Preemption
-from reconverge.model.loops.scheduler.queue import SchedulingQueue
+from reconverge.model.loops.scheduler.queue import VOLUME_KINDS, SchedulingQueue
 from reconverge.model.objects import Node, Pod
 from reconverge.model.persistent import EMPTY, Map
 
@@ -41,7 +42,7 @@ class Scheduler(SchedulingQueue):
 
     name: ClassVar[str] = "scheduler"
     watches: ClassVar[frozenset[str]] = frozenset(
-        ("Pod", "Node", "PodDisruptionBudget", "Service", "ReplicaSet", "StatefulSet")
+        ("Pod", "Node", "PodDisruptionBudget", "Service", "ReplicaSet", "StatefulSet", *VOLUME_KINDS)
     )
     source: ClassVar[str] = "pkg/scheduler/schedule_one.go"
 
@@ -204,6 +205,8 @@ class Scheduler(SchedulingQueue):
 
         All reasons for which it refuses a binding are final for that pod. Other errors make the pod wait.
         """
+        if isinstance(action, PreBind):
+            return postponed(memory.with_(assumed=memory.assumed.discard(action.key)), [action.key])
         if not isinstance(action, Bind | Patch | DeletePod | MarkDisrupted):
             return memory
         if isinstance(action, Bind) and action.key in memory.assumed:

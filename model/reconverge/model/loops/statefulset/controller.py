@@ -14,17 +14,20 @@ from reconverge.model.loops.owned_pods import claimed, woken_by_pod
 from reconverge.model.loops.revisions import revisions_of, truncated, update_revision
 from reconverge.model.loops.statefulset.ordinals import (
     available,
+    claims_of_ordinal,
     identity,
     new_pod,
     parent_and_ordinal,
     running_and_ready,
     unavailable,
+    with_claims,
 )
 from reconverge.model.loops.statefulset.pass_ import Pass
 from reconverge.model.objects import ControllerRevision, Pod, StatefulSet, StatefulSetStatus
 from reconverge.model.objects.revision import REVISION_HASH
 from reconverge.model.store import Change
 from reconverge.model.value import Seconds
+from reconverge.model.volumes import described
 
 
 class StatefulSetController(ControlLoop[None]):
@@ -104,7 +107,12 @@ class StatefulSetController(ControlLoop[None]):
         pod = work.pods.get(number)
         if pod is None:
             revision = work.current if self.wants_current(work.sts, number) else work.update
-            work.create(new_pod(work.sts, revision, number), f"ordinal {number} has no pod")
+            pod = new_pod(work.sts, revision, number)
+            if work.sts.claims and described(work.store):
+                pod = pod.with_(spec=with_claims(pod.spec, work.sts, number))
+                for claim in claims_of_ordinal(work.sts, number):
+                    work.claim(claim, f"for {pod.reference}")
+            work.create(pod, f"ordinal {number} has no pod")
             return True
         if pod.terminal:
             if pod.deletion_at is None:

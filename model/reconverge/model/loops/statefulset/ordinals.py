@@ -6,9 +6,10 @@ Source: `pkg/controller/statefulset/stateful_set_utils.go`.
 from __future__ import annotations
 
 from reconverge.model.labels import Labels, labels_of
-from reconverge.model.objects import ControllerRevision, Pod, StatefulSet
+from reconverge.model.objects import ControllerRevision, Pod, PodSpec, StatefulSet
 from reconverge.model.objects.revision import REVISION_HASH
 from reconverge.model.objects.statefulset import POD_INDEX, POD_NAME
+from reconverge.model.objects.storage import PersistentVolumeClaim
 from reconverge.model.value import Seconds
 
 
@@ -42,6 +43,20 @@ def new_pod(sts: StatefulSet, revision: ControllerRevision, number: int) -> Pod:
         spec=template.spec,
         template_digest=template.digest,
     )
+
+
+def claims_of_ordinal(sts: StatefulSet, number: int) -> list[PersistentVolumeClaim]:
+    """The claims of an ordinal's pod; they outlive it, since they are kept by default (getPersistentVolumeClaims)."""
+    return [
+        each.with_(name=f"{each.name}-{sts.name}-{number}", namespace=sts.namespace, labels=sts.selector.match_labels)
+        for each in sts.claims
+    ]
+
+
+def with_claims(spec: PodSpec, sts: StatefulSet, number: int) -> PodSpec:
+    """A pod's spec with the claims of its ordinal in place of volumes of the templates' names (updateStorage)."""
+    own = tuple(each.name for each in claims_of_ordinal(sts, number))
+    return spec.with_(claims=(*spec.claims, *(name for name in own if name not in spec.claims)))
 
 
 def running_and_ready(pod: Pod) -> bool:

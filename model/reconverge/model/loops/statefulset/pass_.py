@@ -11,6 +11,7 @@ from reconverge.model.loop import Reading
 from reconverge.model.loops.pod_writes import CreateNamed, DeletePodNamed
 from reconverge.model.loops.statefulset.ordinals import identity, ordinal, unavailable
 from reconverge.model.objects import ControllerRevision, Pod, StatefulSet
+from reconverge.model.objects.storage import PersistentVolumeClaim
 
 
 class Pass:
@@ -26,6 +27,7 @@ class Pass:
     ) -> None:
         self.sts = sts
         self.now = reading.now
+        self.store = reading.store
         self.current = current
         self.update = update
         self.first = sts.first_ordinal
@@ -54,6 +56,11 @@ class Pass:
     def create(self, pod: Pod, reason: str) -> None:
         """Creates a pod."""
         self.actions.append(CreateNamed(pod, reason))
+
+    def claim(self, claim: PersistentVolumeClaim, reason: str) -> None:
+        """Creates a claim that is not there (createPersistentVolumeClaims)."""
+        if self.store.get(claim.kind, claim.key) is None:
+            self.actions.append(CreateNamed(claim, reason))
 
     def delete(self, pod: Pod, reason: str) -> None:
         """Deletes a pod, once in a pass."""

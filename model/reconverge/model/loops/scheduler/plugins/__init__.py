@@ -1,7 +1,7 @@
 """The filters and scores of the default scheduler profile, in the order in which it runs them.
 
-Left out: VolumeRestrictions, NodeVolumeLimits, VolumeBinding and VolumeZone (their place is after NodeResourcesFit:
-`VOLUME_FILTERS`), DynamicResources, and the score ImageLocality (no images are known, so it is the same everywhere).
+Left out: NodeVolumeLimits, DynamicResources, and the score ImageLocality (no images are known, so it is the same
+everywhere).
 Source: `pkg/scheduler/apis/config/v1/default_plugins.go`.
 """
 
@@ -20,8 +20,9 @@ from reconverge.model.loops.scheduler.plugins.node_resources import (
 from reconverge.model.loops.scheduler.plugins.node_unschedulable import NodeUnschedulable
 from reconverge.model.loops.scheduler.plugins.pod_topology_spread import PodTopologySpread, PodTopologySpreadScore
 from reconverge.model.loops.scheduler.plugins.taint_toleration import TaintToleration, TaintTolerationScore
+from reconverge.model.loops.scheduler.plugins.volumes import VolumeBinding, VolumeRestrictions, VolumeZone
 
-VOLUME_FILTERS: tuple[Filter, ...] = ()
+VOLUME_FILTERS: tuple[Filter, ...] = (VolumeRestrictions(), VolumeBinding(), VolumeZone())
 
 FILTERS: tuple[Filter, ...] = (
     NodeUnschedulable(),
@@ -62,4 +63,7 @@ __all__ = [
     "PodTopologySpreadScore",
     "TaintToleration",
     "TaintTolerationScore",
+    "VolumeBinding",
+    "VolumeRestrictions",
+    "VolumeZone",
 ]

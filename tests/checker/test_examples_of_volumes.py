@@ -1,0 +1,32 @@
+"""The examples of volumes are as they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reconverge.checker import Scenario, check
+
+FILES = sorted((Path(__file__).resolve().parents[2] / "examples" / "volumes").glob("*.scenario.yaml"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name.partition(".")[0])
+def test_an_example_is_as_it_says(file: Path) -> None:
+    scenario = Scenario.from_file(file)
+    assert scenario.loaded.accounting.unsupported == ()
+    expectation = check(scenario).expectation
+    assert expectation is not None
+    assert expectation.missed == ()
+
+
+def test_a_placement_counts_for_claims_too() -> None:
+    document = Scenario.from_file(FILES[0]).document
+    placement = {"statefulset/db": ["node-3", "node-1", "node-2"]}
+    scenario = Scenario.from_document({**document, "spec": {**document["spec"], "placement": placement}})
+    store = scenario.world().start.store
+    assert [(each.name, each.node) for each in store.all("VolumeAttachment")] == [
+        ("pvc-data-db-0", "node-3"),
+        ("pvc-data-db-1", "node-1"),
+        ("pvc-data-db-2", "node-2"),
+    ]
