@@ -65,8 +65,8 @@ def read_scenario(path: Path) -> Scenario:
 
 def scenario_from(document: Mapping[str, Any], *, folder: Path | None = None, loaded: Loaded | None = None) -> Scenario:
     """The scenario of plain data; `loaded` are its objects if they have been read already. Raises LoadError."""
-    name = str(document.get("metadata", {}).get("name", "scenario"))
-    return _scenario(parse_document_text(json.dumps(document), name), folder, loaded)
+    # Plain data has no file or lines, so messages about it name none.
+    return _scenario(parse_document_text(json.dumps(document), ""), folder, loaded)
 
 
 def manifests_document(
