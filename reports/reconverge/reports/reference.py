@@ -6,7 +6,8 @@ import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import reduce
 from typing import Any
 
 import attrs
@@ -28,6 +29,13 @@ KIND_WORDS = {
 
 
 RULE_WORDS = {
+    "autoscaler-ambiguous-selectors": "Whether an autoscaler stands still whose pods another one selects, too.",
+    "autoscaler-downscale-window": "Seconds whose highest recommendation holds an autoscaler up.",
+    "autoscaler-own-tolerances": "Whether an autoscaler's own tolerances count.",
+    "autoscaler-period": "Seconds between two syncs of a horizontal autoscaler.",
+    "autoscaler-pod-level-requests": "Whether pod-level requests count for a horizontal autoscaler.",
+    "autoscaler-tolerance-by-distance": "Whether the distance of a ratio from 1 is compared, so that 1.1 is "
+    "just beyond a tolerance of 0.1.",
     "burst-replicas": "The most pods that a ReplicaSet or Job controller creates or deletes in one pass.",
     "disrupted-pod-lifetime": "Seconds after which an eviction that did not happen no longer counts against a budget.",
     "drain-retry": "Seconds after which kubectl drain tries a refused eviction again.",
@@ -35,12 +43,20 @@ RULE_WORDS = {
     "expectations-timeout": "Seconds after which a controller no longer waits to see what it has created or deleted.",
     "gc-period": "Seconds between two passes of the pod garbage collector.",
     "gc-quarantine": "Seconds for which a node must be gone before its pods are removed.",
+    "kubelet-admission": "Seconds that a kubelet takes to admit a pod; kept of recordings, without effect.",
+    "kubelet-crash-backoff-first": "Seconds that containers wait before they are restarted a second time.",
+    "kubelet-crash-backoff-most": "The most seconds that containers wait before they are restarted.",
+    "kubelet-crash-backoff-reset": "Seconds for which containers must have run for their back-off to begin anew.",
+    "kubelet-start": "Seconds that a kubelet takes to start the containers of a pod.",
+    "kubelet-stop": "The fewest seconds that the containers of a deleted pod take to stop.",
+    "kubelet-stop-not-started": "Seconds that a kubelet takes to give up a pod that is deleted before it has started.",
     "node-monitor-grace": "Seconds without a heartbeat after which a node becomes Unknown.",
     "node-monitor-period": "Seconds between two looks of the node lifecycle controller at all nodes.",
     "scheduler-backoff-first": "Seconds that a pod waits after its first failed scheduling attempt.",
     "scheduler-backoff-most": "The most seconds that a pod waits after a failed scheduling attempt.",
     "secondary-eviction-rate": "Nodes per second from which pods are evicted in a zone that is largely down.",
     "terminated-pods-kept": "Finished pods that are kept before the oldest are removed.",
+    "terminating-replicas": "Whether ReplicaSet and Deployment report status.terminatingReplicas.",
     "unhealthy-zone-threshold": "The share of a zone's nodes that must be down for it to count as largely down.",
 }
 """What the rules mean whose fields say it in their names only."""
@@ -126,38 +142,47 @@ def _sentences(text: str) -> tuple[str, str]:
 
 
 def rules() -> list[Entry]:
-    """The rules that a version or a setting decides, as scenarios write them."""
-    told = _field_docstrings(Rules)
-    return [
-        _rule(field.name, field.default, told.get(field.name, ""))
-        for field in sorted(_fields(Rules), key=lambda field: str(field.name))
-        if field.name != "version" and isinstance(field.default, (bool, int, float, str))
-    ]
+    """The rules that a version or a setting decides; those of one loop begin with its name."""
+    found = [_rule(*each) for each in _rule_fields(Rules, ())]
+    return sorted(found, key=lambda each: each.id)
+
+
+def _rule_fields(kind: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any, str]]:
+    """(names on the way to it, default, docstring) of each rule, those in settings of a loop too."""
+    told = _field_docstrings(kind)
+    for field in _fields(kind):
+        names = (*path, field.name)
+        if attrs.has(type(field.default)):
+            yield from _rule_fields(type(field.default), names)
+        elif field.name != "version":
+            yield names, field.default, told.get(field.name, "")
 
 
 def _fields(kind: Any) -> tuple[Any, ...]:
     return tuple(attrs.fields(kind))
 
 
-def _rule(name: str, default: Any, docstring: str) -> Entry:
-    changed = _by_version(name)
+def _rule(path: tuple[str, ...], default: Any, docstring: str) -> Entry:
+    spans = _by_version(path)
+    changed = ", ".join(f"{words.value(value)} from {version}" for version, value in spans)
     details = (("default", f"{words.value(default)} in Kubernetes {DEFAULT_VERSION}"), ("versions", changed))
-    id_ = name.replace("_", "-")
-    headline = RULE_WORDS.get(id_) or docstring or words.sentence(words.field_name(name))
-    return Entry("rules", id_, headline, words.value(default), _told(details))
+    id_ = "-".join(path).replace("_", "-")
+    headline = RULE_WORDS.get(id_) or docstring or words.sentence(words.field_name(path[-1]))
+    note = words.value(default)
+    if spans:
+        note += f", changed in {', '.join(version for version, _ in spans[1:])}"
+    return Entry("rules", id_, headline, note, _told(details))
 
 
-def _by_version(name: str) -> str:
-    """Where a rule changes between the known versions; empty if it does not."""
+def _by_version(path: tuple[str, ...]) -> list[tuple[str, Any]]:
+    """(first version, value) for each stretch of known versions with the same value; empty if it never changes."""
     spans: list[tuple[str, Any]] = []
     for minor in range(OLDEST[1], NEWEST[1] + 1):
         version = f"{OLDEST[0]}.{minor}"
-        value = getattr(Rules.for_version(version), name)
+        value = reduce(getattr, path, Rules.for_version(version))
         if not spans or spans[-1][1] != value:
             spans.append((version, value))
-    if len(spans) < 2:
-        return ""
-    return ", ".join(f"{words.value(value)} from {version}" for version, value in spans)
+    return spans if len(spans) > 1 else []
 
 
 def _field_docstrings(kind: type) -> dict[str, str]:
