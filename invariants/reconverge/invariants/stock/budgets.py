@@ -127,8 +127,7 @@ def budget_honoured(step: Step, budget: PodDisruptionBudget) -> Iterable[Violati
     granted = {name for name, _ in budget.status.disrupted_pods}
     after = step.after.store.pods_matching(budget.namespace, budget.selector)
     left = sum(1 for each in after if healthy(each) and each.name not in granted and each.name != pod.name)
-    unseen = _unseen(step, budget, before)
-    if left + unseen >= least:
+    if left + _unseen(step, budget, before) >= least:
         return ()
     return (_too_few(step, budget, pod, left, least),)
 
@@ -196,8 +195,8 @@ def _may_not_know(step: Step, budget: PodDisruptionBudget, lost: Iterable[Pod]) 
     state = cluster.loops.get("disruption")
     if state is None or state.stalled or not acts(cluster, "disruption"):
         return True
-    flight = () if state.in_flight is None else (state.in_flight.key,)
-    if any(budget.key in key.split(ANY_OF) for key in (*state.queue, *state.serving, *state.parked, *flight)):
+    keys = [*state.queue, *state.serving, *state.parked, *([] if state.in_flight is None else [state.in_flight.key])]
+    if any(budget.key in key.split(ANY_OF) for key in keys):
         return True
     return any(len(matching_budgets(step.before.store, pod)) > 1 for pod in lost)
 
@@ -237,7 +236,6 @@ def _impossible(step: Step, budget: PodDisruptionBudget, asked: Wanted) -> bool:
 
 def _too_few(step: Step, budget: PodDisruptionBudget, pod: Pod, left: int, least: int) -> Violation:
     who = "an operator" if step.event is not None else step.actor
-    status = budget.status
     message = (
         f"{who} removes {pod.reference}, which leaves {count(left, 'healthy pod')} where {budget.reference} "
         f"asks for {least}"
@@ -246,7 +244,7 @@ def _too_few(step: Step, budget: PodDisruptionBudget, pod: Pod, left: int, least
         "pod": pod.reference,
         "healthy": left,
         "desired": least,
-        "published_healthy": status.current_healthy,
-        "published_allowed": status.disruptions_allowed,
+        "published_healthy": budget.status.current_healthy,
+        "published_allowed": budget.status.disruptions_allowed,
     }
     return Violation(budget.reference, message, facts)
