@@ -28,12 +28,16 @@ from reconverge.invariants.stock import stock
 from reconverge.model import loops
 from reconverge.model.events import EVENTS, Event
 from reconverge.model.loop import ControlLoop
+from reconverge.model.loops.attach_detach import AttachDetachController
+from reconverge.model.loops.persistent_volume import PersistentVolumeController
 from reconverge.model.rules import DEFAULT_VERSION
 from reconverge.model.standard import standard_control_plane
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 MADE = "<!-- Made by docs/generate.py; do not edit. -->"
+STORAGE = (AttachDetachController, PersistentVolumeController)
+"""Loops that run where storage is described, as their own words say."""
 ERRS = {
     "misses": "misses failures",
     "invents": "invents failures",
@@ -144,7 +148,7 @@ def fidelity(kinds: Iterable[type[ControlLoop[Any]]], omissions: Mapping[str, An
     lines = ["# Fidelity", "", MADE, "", *FIDELITY.splitlines(), ""]
     standard = {loop.name for loop in standard_control_plane().loops}
     for loop in kinds:
-        asked = "" if loop.name in standard else " Runs only where a scenario asks for it."
+        asked = "" if loop.name in standard or loop in STORAGE else " Runs only where a scenario asks for it."
         lines += [f"## {loop.name}", "", f"{_first_paragraph(loop)}{asked} Source: `{loop.source}`.", ""]
         lines += ["| modelled | source |", "|---|---|"]
         lines += [f"| {_cell(what)} | {_cell(source)} |" for what, source in _rules_of(loop)]
