@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,6 +75,12 @@ MANIFEST_SUFFIXES = {".yaml", ".yml", ".json"}
 # --- what is checked -------------------------------------------------------------------------------------------------
 
 
+@cache
+def parsed(text: str) -> ast.Module:
+    """The syntax tree of a source text; every check looks at the same ones."""
+    return ast.parse(text)
+
+
 def project_files() -> list[str]:
     """Every file that is, or could be, committed, as paths from the root; all files where there is no git."""
     listed = subprocess.run(
@@ -125,7 +132,7 @@ def too_long(name: str, text: str) -> list[str]:
     lines = len(text.splitlines())
     if lines > MODULE_LINES_MOST:
         found.append(f"1: the module has {lines} lines; at most {MODULE_LINES_MOST}")
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > FUNCTION_LINES_MOST:
@@ -136,7 +143,7 @@ def too_long(name: str, text: str) -> list[str]:
 def imports(name: str, text: str) -> Iterator[tuple[int, str]]:
     """Every import, at any depth, as its line and the full dotted name of what it brings."""
     package = module_name(name).split(".")[:-1]
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name
@@ -172,7 +179,7 @@ def against_the_arrows(name: str, text: str) -> list[str]:
 
 def called(text: str) -> Iterator[tuple[int, str]]:
     """Every call of a plain name."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parsed(text)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             yield node.lineno, node.func.id
 
@@ -189,7 +196,7 @@ def forbidden_calls(name: str, text: str) -> list[str]:
 def undocumented(name: str, text: str) -> list[str]:
     """Public modules, classes and functions without a docstring."""
     stem = Path(name).stem
-    tree = ast.parse(text)
+    tree = parsed(text)
     found = []
     if ast.get_docstring(tree) is None and (not stem.startswith("_") or stem == "__init__"):
         found.append("1: the module has no docstring")

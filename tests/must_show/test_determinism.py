@@ -61,7 +61,7 @@ def output(folder: Path, roots: list[str], hash_seed: str, *arguments: str) -> b
     [
         ("--exhaustive", "--events", "2", "--deviations", "0"),
         ("--exhaustive", "--events", "1", "--deviations", "1"),
-        ("--random", "--seed", "1", "--max-examples", "10"),
+        ("--random", "--seed", "1", "--max-examples", "5"),
     ],
     ids=["exhaustive", "deviations", "random"],
 )
