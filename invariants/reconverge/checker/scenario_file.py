@@ -51,6 +51,10 @@ SWITCHES = {
 """Single rules that a scenario may switch: the field of Rules, and its values."""
 
 
+GRACES = {"shutdown-grace": "shutdown_grace", "shutdown-grace-critical": "shutdown_grace_critical"}
+"""Times in seconds that a scenario may set for all kubelets: the field of KubeletTimings."""
+
+
 def read_scenario(path: Path) -> Scenario:
     """The scenario of a file. Raises LoadError."""
     try:
@@ -189,8 +193,14 @@ def _rules(spec: Fields) -> Rules:
         rules = Rules.for_version(version)
     except ValueError as error:
         raise ScenarioError(str(error), spec.where("kubernetes")) from None
-    switches = spec.child("rules").only(*SWITCHES)
-    changes = {SWITCHES[word][0]: switches.choice(word, SWITCHES[word][1]) for word in switches.names()}
+    switches = spec.child("rules").only(*SWITCHES, *GRACES)
+    words = switches.names()
+    changes: dict[str, Any] = {
+        SWITCHES[word][0]: switches.choice(word, SWITCHES[word][1]) for word in words if word in SWITCHES
+    }
+    graces = {GRACES[word]: switches.integer(word, 0) for word in words if word in GRACES}
+    if graces:
+        changes["kubelet"] = evolve(rules.kubelet, **graces)
     return rules.with_(**changes) if changes else rules
 
 

@@ -155,6 +155,7 @@ class _Form:
                 machine.exists,
                 machine.pressure,
                 machine.strain,
+                machine.stops_at,
             )
             for name, machine in self.cluster.machines.by_name.items()
         }
@@ -334,6 +335,8 @@ class _Form:
         if machine.strain is not None:
             strain = machine.strain.relative(self.cluster.rules.kubelet, self.now)
             known = (*known, sorted(machine.pressure), strain)
+        if machine.stops_at is not None:
+            known = (*known, ("goes off", age(machine.stops_at, self.now)))
         if not machine.group:
             return known
         boots = None if machine.boots_at is None else age(machine.boots_at, self.now)

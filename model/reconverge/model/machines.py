@@ -74,6 +74,8 @@ class Machine(Value):
     """What it runs short of: memory, disk, pid."""
     strain: Strain | None = None
     """What its kubelet remembers of pressure; None while there is none."""
+    stops_at: Seconds | None = None
+    """By when a machine that is being shut down with grace goes off; None if it is not."""
 
     @property
     def connected(self) -> bool:

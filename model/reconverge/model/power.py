@@ -35,7 +35,7 @@ def halted(cluster: Cluster, machine: Machine) -> Machine:
             return pod.with_(checked=False)
         return pod.with_(state="exited", since=cluster.now, ready=False, exit_code=137, backoff=0, checked=False)
 
-    return machine.with_(pods=Map({uid: dead(pod) for uid, pod in machine.pods.items()}))
+    return machine.with_(pods=Map({uid: dead(pod) for uid, pod in machine.pods.items()}), stops_at=None)
 
 
 def crashed(cluster: Cluster, machine: Machine, **changes: Any) -> Written:

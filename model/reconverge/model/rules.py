@@ -35,6 +35,10 @@ class KubeletTimings:
     """For so long a condition stays after the pressure has ended (evictionPressureTransitionPeriod)."""
     pressure_rejection: Seconds = 1
     """From the creation of a pod to its rejection for pressure: what bounds a burst before the taint is there."""
+    shutdown_grace: Seconds = 0
+    """For so long a node that is shut down waits for its pods (shutdownGracePeriod); 0 is the default, no grace."""
+    shutdown_grace_critical: Seconds = 0
+    """The last part of it, kept for critical pods (shutdownGracePeriodCriticalPods)."""
     crash_backoff_first: Seconds = 10
     crash_backoff_most: Seconds = 300
     crash_backoff_reset: Seconds = 600

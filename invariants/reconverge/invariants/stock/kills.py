@@ -181,8 +181,8 @@ def _let_go(step: Step, node: str, uid: int) -> Iterable[Violation]:
     pod = step.before.store.pod(local.key) if local is not None else None
     if pod is None or pod.uid != uid or pod.node != node or pod.terminal or pod.deletion_at is not None:
         return ()
-    if machine is not None and machine.strain is not None and machine.strain.known:
-        # The kubelet knows of pressure before the Node says so.
+    if machine is not None and (machine.stops_at is not None or (machine.strain is not None and machine.strain.known)):
+        # The kubelet knows of pressure before the Node says so, and of a shutdown.
         return ()
     wrong = _no_reason_on_node(step.before.store, pod)
     return (_unprovoked(step, pod, "stops", wrong),) if wrong else ()

@@ -40,6 +40,7 @@ from reconverge.model.events.pods import (
     PodUnready,
 )
 from reconverge.model.events.pressure import PressureChanges
+from reconverge.model.events.shutdown import NodeShutsDown
 from reconverge.model.events.workloads import (
     ManifestApplied,
     ObjectDeleted,
@@ -59,7 +60,7 @@ EVENTS: dict[str, type[Event]] = {
         ZoneFails, ZoneRecovers, ControlPlaneCut, Scale, RollOut, RollBack, RolloutPauses, RolloutResumes,
         ManifestApplied, ObjectDeleted, LoadChanges, PodDeleted, PodEvicted, PodForceDeleted, ContainerCrashes,
         PodUnready, PodReady, LoopPauses, LoopResumes, LoopRestarts, WatchStalls, WatchCatchesUp, TimePasses,
-        LeaderLost, LeaderOverlaps, EtcdMemberLost, EtcdMemberBack, RestartsOnOldStore, PressureChanges,
+        LeaderLost, LeaderOverlaps, EtcdMemberLost, EtcdMemberBack, RestartsOnOldStore, PressureChanges, NodeShutsDown,
     )
 }  # fmt: skip
 """Every kind of event by its name."""
@@ -89,6 +90,7 @@ __all__ = [
     "NodePartitioned",
     "NodeReboots",
     "NodeRecovers",
+    "NodeShutsDown",
     "NodesUpgraded",
     "ObjectDeleted",
     "Options",

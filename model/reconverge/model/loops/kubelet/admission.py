@@ -5,7 +5,7 @@ Source: `pkg/kubelet/lifecycle/predicate.go`.
 
 from __future__ import annotations
 
-from reconverge.model.loops.kubelet import pressure
+from reconverge.model.loops.kubelet import pressure, shutdown
 from reconverge.model.machines import Machine
 from reconverge.model.objects import Node, Pod
 from reconverge.model.objects.node import NO_EXECUTE
@@ -19,7 +19,8 @@ Rejection = tuple[str, str]
 def rejection(machine: Machine, node: Node, pod: Pod) -> Rejection | None:
     """Why the kubelet rejects the pod, or None. NoSchedule taints are not looked at."""
     return (
-        pressure.refused(machine, pod)
+        shutdown.refused(machine)
+        or pressure.refused(machine, pod)
         or _does_not_fit(machine, node, pod)
         or _wrong_node(node, pod)
         or _port_taken(machine, pod)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from reconverge.model.action import Action, DeletePod, Patch
 from reconverge.model.errors import ApiError
 from reconverge.model.loop import MACHINES, ControlLoop, Plan, Reading
-from reconverge.model.loops.kubelet import containers, pressure
+from reconverge.model.loops.kubelet import containers, pressure, shutdown
 from reconverge.model.loops.kubelet.actions import Forget, FromNode, Locally, Register
 from reconverge.model.loops.kubelet.admission import rejection
 from reconverge.model.loops.kubelet.volumes import VOLUME_KINDS, waiting, waits_for, woken_by
@@ -110,6 +110,8 @@ class Kubelet(ControlLoop[None]):
         if machine is None or not machine.powered or not machine.kubelet:
             return (Plan(None),)
         if not pod_name:
+            if machine.stops_at is not None:
+                return (shutdown.report(reading, machine),)
             report = self.report_node(reading, machine)
             return (report,) if machine.strain is None else pressure.passes(reading, machine, report)
         return (self._sync_pod(reading, machine, pod_name),)
@@ -193,7 +195,7 @@ class Kubelet(ControlLoop[None]):
         refused = self.rejected(machine, node, pod)
         if refused is not None:
             due = pod.created_at + timings.pressure_rejection
-            if refused[0] == pressure.EVICTED and now < due:
+            if refused[0] in (pressure.EVICTED, shutdown.NOT_ADMITTED) and now < due:
                 return Plan(None, requeue_at=due)
             return Plan(None, self._from(machine, (self._reject(pod, refused),)))
         local = LocalPod(pod.key, pod.uid, pod.spec, "admitted", now, restarts=pod.restarts)

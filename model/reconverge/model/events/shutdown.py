@@ -1,0 +1,39 @@
+"""A machine that is shut down in an orderly way, with grace for its pods if its kubelet is set up so.
+
+Source: `pkg/kubelet/nodeshutdown/nodeshutdown_manager_linux.go`; documentation of node shutdowns.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from reconverge.model.action import Written
+from reconverge.model.cluster import Cluster
+from reconverge.model.events.machines import NodeEvent
+from reconverge.model.power import crashed, with_machine
+
+
+@frozen
+class NodeShutsDown(NodeEvent):
+    """A machine is shut down: with the rule shutdown-grace its kubelet stops the pods first, else it just goes off."""
+
+    name = "node-shutdown"
+    summary = "a node's machine is shut down; its kubelet stops the pods first if the rule shutdown-grace is set"
+    failure = True
+
+    def enabled(self, cluster: Cluster) -> bool:
+        """The machine runs and is not going down."""
+        machine = self.machine(cluster)
+        return machine is not None and machine.powered and machine.stops_at is None
+
+    def apply(self, cluster: Cluster) -> Written:
+        """The kubelet hears of it, or the power is gone."""
+        machine = cluster.machines.by_name[self.node]
+        grace = cluster.rules.kubelet.shutdown_grace
+        if grace <= 0 or not machine.works:
+            return crashed(cluster, machine)
+        return with_machine(cluster, machine.with_(stops_at=cluster.now + grace))
+
+    def describe(self) -> str:
+        """Node n1 is shut down."""
+        return f"node {self.node} is shut down"
