@@ -60,7 +60,7 @@ def output(folder: Path, roots: list[str], hash_seed: str, *arguments: str) -> b
     "arguments",
     [
         ("--exhaustive", "--events", "2", "--deviations", "0"),
-        ("--exhaustive", "--events", "1", "--deviations", "1"),
+        ("--exhaustive", "--events", "1", "--deviations", "1", "--may", "drain=1,rollout=1"),
         ("--random", "--seed", "1", "--max-examples", "5"),
     ],
     ids=["exhaustive", "deviations", "random"],

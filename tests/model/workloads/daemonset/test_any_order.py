@@ -59,7 +59,9 @@ def test_one_pod_on_every_fit_node_at_rest(
         assert len(pods) == 1 if run else len(pods) <= most
         assert all(each.ready for each in pods if run)
         hashes |= {dict(each.labels)["controller-revision-hash"] for each in pods if run}
-    assert len(hashes) <= 1
+    # A pod that waits where none may come any more is unavailable, and may hold the rollout up everywhere else.
+    waits = any(not each.ready for each in w.cluster.store.all("Pod"))
+    assert waits or len(hashes) <= 1
 
 
 def test_nodes_with_daemon_pods_are_interchangeable(lab: Make, agent: Make, nodes: Make) -> None:
