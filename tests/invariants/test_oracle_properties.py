@@ -132,7 +132,7 @@ def clusters(draw: st.DrawFn) -> tuple[Store, Pod]:
     return store, change.after
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(clusters())
 def test_the_scheduler_binds_where_the_oracle_says_and_only_if_it_says_so(world: tuple[Store, Pod]) -> None:
     store, pod = world
