@@ -183,7 +183,7 @@ class _Conclusion:
                 each.id: (explored.judge.judged[each.id], explored.judge.applicable[each.id])
                 for each in self.world.invariants
             },
-            tuple(never_happened(self.world, explored.events, explored.judge, self.scenario.events)),
+            tuple(never_happened(self.world, explored.events, explored.actions, explored.judge, self.scenario.events)),
         )
         seed = self.seed if explored.exploration.mode == "random" else None
         return Result(

@@ -12,8 +12,26 @@ AFTERWARDS = frozenset({"node-recover", "uncordon", "zone-recover", "resume-roll
 """Events that only ever follow another one: in sequences of one event their absence says nothing."""
 
 
-def never_happened(world: World, events: Counter[str], judge: Judge, most_events: int) -> Iterator[str]:
-    """One sentence for each event that was allowed and never possible, and each invariant without anything to judge."""
+OWN_KINDS = {
+    "deployment": "Deployment",
+    "replicaset": "ReplicaSet",
+    "statefulset": "StatefulSet",
+    "daemonset": "DaemonSet",
+    "job": "Job",
+    "disruption": "PodDisruptionBudget",
+    "endpoints": "Service",
+    "horizontal-autoscaler": "HorizontalPodAutoscaler",
+    "scheduler": "Pod",
+    "kubelet": "Pod",
+}
+"""The kind that a loop is there for: where there is one, the loop should have had something to do."""
+
+
+def never_happened(
+    world: World, events: Counter[str], actions: Counter[str], judge: Judge, most_events: int
+) -> Iterator[str]:
+    """One sentence for each event that was never possible, each idle loop, each invariant with nothing to judge."""
+    yield from _idle_loops(world, events, actions)
     for allowance in world.allowances:
         if most_events == 0 or (most_events == 1 and not world.prefix and allowance.event in AFTERWARDS):
             continue
@@ -25,3 +43,11 @@ def never_happened(world: World, events: Counter[str], judge: Judge, most_events
                 yield f"{invariant.id} was not seen once: {invariant.statement}"
         elif not judge.applicable[invariant.id]:
             yield f"{invariant.id} was never applicable"
+
+
+def _idle_loops(world: World, events: Counter[str], actions: Counter[str]) -> Iterator[str]:
+    """Loops that have objects of their own and wrote nothing in all of the runs: their rules were not tried."""
+    acted = {name.partition(" ")[0] for name in actions}
+    for loop, kind in OWN_KINDS.items():
+        if events and loop in world.plane.by_name and loop not in acted and world.start.store.count(kind):
+            yield f"the {loop} loop wrote nothing: no run gave it anything to do"
