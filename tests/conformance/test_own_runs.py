@@ -9,6 +9,8 @@ from tests.conformance.own_runs import Recorder, node
 
 from reconverge.checker.conformance import conform
 
+pytestmark = pytest.mark.campaign
+
 Document = dict[str, Any]
 NODES = [node("n1", "a"), node("n2", "b"), node("n3", "c")]
 SERVICE = {

@@ -11,6 +11,8 @@ from attrs import evolve
 from reconverge.checker.conformance import Recording, conform
 from reconverge.checker.conformance.recording import Observed
 
+pytestmark = pytest.mark.campaign
+
 PATIENCE = 12
 
 
