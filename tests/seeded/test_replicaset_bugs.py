@@ -9,7 +9,8 @@ import pytest
 
 from reconverge.model.action import Action, DeletePod, Patch
 from reconverge.model.loop import Reading
-from reconverge.model.loops.replicaset import Expectations, ReplicaSetController
+from reconverge.model.loops.expectations import Expectations
+from reconverge.model.loops.replicaset import ReplicaSetController
 from reconverge.model.objects import Pod, ReplicaSet, ReplicaSetStatus
 
 Case = Mapping[str, Any]

@@ -208,13 +208,6 @@ def require_known(id_: str, registry: Registry, where: str = "") -> None:
         raise ScenarioError(f'there is no invariant "{id_}"', where, f'"{close}"' if close else "")
 
 
-def require_event(name: str, where: str = "") -> None:
-    """Raises ScenarioError with the nearest name if there is no such event."""
-    if name not in EVENTS:
-        close = nearest(name, EVENTS)
-        raise ScenarioError(f'there is no event "{name}"', where, f'"{close}"' if close else "")
-
-
 def require_something(loaded: Loaded, where: str) -> None:
     """Raises ScenarioError if nothing that was read runs pods: there would be nothing to check."""
     if any(isinstance(each, Pod) or hasattr(each, "template") for each in loaded.objects):

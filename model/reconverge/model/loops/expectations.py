@@ -7,13 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from attrs import frozen
+
 from reconverge.model.action import Action, Create, DeletePod
 from reconverge.model.loop import Reading
-from reconverge.model.loops.replicaset import Expectation, Expectations
 from reconverge.model.objects import Pod
+from reconverge.model.persistent import Map
 from reconverge.model.store import Change
+from reconverge.model.value import Seconds
 
-__all__ = ["Expectation", "Expectations", "expecting", "lowered", "satisfied", "withdrawn"]
+
+@frozen
+class Expectation:
+    """Creations and deletions (by uid) that were asked for and not observed yet; void after `deadline`."""
+
+    creations: int = 0
+    deletions: frozenset[int] = frozenset()
+    deadline: Seconds = 0
+
+    def satisfied(self, now: Seconds) -> bool:
+        """Whether everything was observed, or the time is up."""
+        return (self.creations <= 0 and not self.deletions) or now > self.deadline
+
+
+Expectations = Map[str, Expectation]
 
 
 def satisfied(expected: Expectations, key: str, reading: Reading) -> bool:

@@ -7,34 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from attrs import frozen
-
-from reconverge.model.action import Action, Create, DeletePod, Patch
+from reconverge.model.action import Action, Create, Patch
 from reconverge.model.errors import ApiError
 from reconverge.model.loop import ControlLoop, Plan, Reading
+from reconverge.model.loops.expectations import Expectations, expecting, lowered, satisfied, withdrawn
 from reconverge.model.loops.ownership import adoptable, owner_keys_for_orphan, releasable
 from reconverge.model.loops.pod_writes import DeletePodNamed
 from reconverge.model.loops.victims import ranked_victims
 from reconverge.model.objects import Condition, Pod, ReplicaSet, ReplicaSetStatus
-from reconverge.model.persistent import EMPTY, Map
+from reconverge.model.persistent import EMPTY
 from reconverge.model.store import Change
 from reconverge.model.value import Seconds
 
-
-@frozen
-class Expectation:
-    """Creations and deletions (by uid) that were asked for and not observed yet; void after `deadline`."""
-
-    creations: int = 0
-    deletions: frozenset[int] = frozenset()
-    deadline: Seconds = 0
-
-    def satisfied(self, now: Seconds) -> bool:
-        """Whether everything was observed, or the time is up."""
-        return (self.creations <= 0 and not self.deletions) or now > self.deadline
-
-
-Expectations = Map[str, Expectation]
 REPLICA_FAILURE = "ReplicaFailure"
 FAILED_CREATE = "FailedCreate"
 
@@ -71,29 +55,11 @@ class ReplicaSetController(ControlLoop[Expectations]):
         key = f"{pod.namespace}/{pod.owner.name}"
         if before is not None and change.after is not None and _alike(before, pod):
             return memory, woken
-        return self.lowered(memory, key, change), (key, *woken)
-
-    def lowered(self, memory: Expectations, key: str, change: Change) -> Expectations:
-        """Expectations after a pod change: an added pod is a creation, a deletionTimestamp or removal a deletion."""
-        expected = memory.get(key)
-        if expected is None:
-            return memory
-        if change.before is None and change.after.deletion_at is None and expected.creations > 0:
-            expected = Expectation(expected.creations - 1, expected.deletions, expected.deadline)
-        gone = change.after is None or change.after.deletion_at is not None
-        if gone and change.object.uid in expected.deletions:
-            expected = Expectation(expected.creations, expected.deletions - {change.object.uid}, expected.deadline)
-        return memory.set(key, expected)
+        return lowered(memory, "ReplicaSet", change), (key, *woken)
 
     def failed(self, memory: Expectations, action: Action, error: ApiError) -> Expectations:
         """A refused create or delete is expected no longer; the rest of the batch was not tried."""
-        if isinstance(action, Create) and action.object.owner is not None:
-            return memory.discard(f"{action.object.namespace}/{action.object.owner.name}")
-        if isinstance(action, DeletePod):
-            for key, expected in memory.items():
-                if action.uid in expected.deletions:
-                    return memory.set(key, Expectation(0, frozenset(), expected.deadline))
-        return memory
+        return withdrawn(memory, action)
 
     def sync(self, reading: Reading, memory: Expectations, key: str) -> Sequence[Plan[Expectations]]:
         """Adopt and release, create or delete the difference if expectations are satisfied, then report."""
@@ -102,9 +68,8 @@ class ReplicaSetController(ControlLoop[Expectations]):
             return (Plan(memory.discard(key)),)
         owned, claims = self.claimed(reading, rs)
         active = [pod for pod in owned if pod.active]
-        expected = memory.get(key)
         batches: list[tuple[str, tuple[Action, ...]]] = [("", ())]
-        if self.may_manage(reading, rs, expected):
+        if self.may_manage(reading, rs, memory):
             batches = self.manage(reading, rs, active)
         status = self.status(reading, rs, active, owned)
         report = self._report(rs, status)
@@ -131,9 +96,9 @@ class ReplicaSetController(ControlLoop[Expectations]):
         report = self._report(rs, status.with_(conditions=tuple(failed)), str(error))
         return (*(each for each in left if each not in reports), *report)
 
-    def may_manage(self, reading: Reading, rs: ReplicaSet, expected: Expectation | None) -> bool:
+    def may_manage(self, reading: Reading, rs: ReplicaSet, memory: Expectations) -> bool:
         """Whether this pass may create or delete pods."""
-        return rs.deletion_at is None and (expected is None or expected.satisfied(reading.now))
+        return rs.deletion_at is None and satisfied(memory, rs.key, reading)
 
     def claimed(self, reading: Reading, rs: ReplicaSet) -> tuple[list[Pod], tuple[Action, ...]]:
         """The pods that are this set's, and the writes that adopt matching orphans and release strangers."""
@@ -205,12 +170,7 @@ class ReplicaSetController(ControlLoop[Expectations]):
 
     def expecting(self, reading: Reading, memory: Expectations, key: str, actions: tuple[Action, ...]) -> Expectations:
         """Expectations set before the writes are sent."""
-        if not actions:
-            return memory
-        creations = sum(isinstance(each, Create) for each in actions)
-        deletions = frozenset(each.uid for each in actions if isinstance(each, DeletePod))
-        deadline = reading.now + reading.rules.expectations_timeout
-        return memory.set(key, Expectation(creations, deletions, deadline))
+        return expecting(memory, key, actions, reading)
 
     def status(self, reading: Reading, rs: ReplicaSet, active: list[Pod], owned: list[Pod]) -> ReplicaSetStatus:
         """Counts over the pods as they were before this pass's writes."""
