@@ -17,8 +17,9 @@ from reconverge.model.action import Action
 from reconverge.model.cluster import Cluster
 from reconverge.model.events import Event
 from reconverge.model.labels import Selector, labels_of
+from reconverge.model.local_pods import LocalPod, admitted_pod, running_pod
 from reconverge.model.loop import LoopState
-from reconverge.model.machines import LocalPod, Machine, Machines
+from reconverge.model.machines import Machine, Machines
 from reconverge.model.objects import (
     ApiObject,
     Behaviour,
@@ -196,8 +197,9 @@ class Lab:
 
 def local(pod: Pod) -> LocalPod:
     """The pod as its kubelet holds it: running if the API says so."""
-    state = "running" if pod.phase == "Running" else "admitted"
-    return LocalPod(pod.key, pod.uid, pod.spec, state, ready=pod.ready)
+    if pod.phase == "Running":
+        return running_pod(pod.key, pod.uid, pod.spec, ready=pod.ready)
+    return admitted_pod(pod.key, pod.uid, pod.spec)
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ import pytest
 from reconverge.invariants import Situation
 from reconverge.model.action import Patch
 from reconverge.model.labels import labels_of
+from reconverge.model.local_pods import running_pod
 from reconverge.model.loops.kubelet.actions import Locally
-from reconverge.model.machines import LocalPod
 from reconverge.model.objects import OwnerReference
 
 
 def starts(lab: Any, before: Situation, pod: Any, node: str) -> Any:
-    local = LocalPod(pod.key, pod.uid, pod.spec, "running", ready=True)
+    local = running_pod(pod.key, pod.uid, pod.spec, ready=True)
     return lab.step(before, "kubelet", Locally(node, local, "starts"))
 
 

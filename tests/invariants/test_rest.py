@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from reconverge.model.action import Bind, Create, DeletePod, Patch, Update
+from reconverge.model.local_pods import running_pod
 from reconverge.model.loops.kubelet.actions import Locally
-from reconverge.model.machines import LocalPod
 from reconverge.model.objects import DeploymentStatus
 
 
@@ -24,7 +24,7 @@ def test_loops_that_move_things_without_end_are_found(lab: Any) -> None:
 def test_a_crashing_application_is_no_livelock(lab: Any) -> None:
     """Its kubelet restarts it, and others report that it is ready, and not, and ready."""
     deployment = lab.deployment()
-    local = LocalPod("default/web-a", 1, lab.spec(), "running")
+    local = running_pod("default/web-a", 1, lab.spec())
     repeating = (
         ("kubelet", Locally("n1", local, "restarts")),
         ("replicaset", Patch("ReplicaSet", "default/web-new", 1, (("status", None),))),

@@ -24,9 +24,9 @@ def test_fields_are_counted_and_what_matters_is_named(read_all: Callable[[str], 
     assert accounting.unsupported == (
         UnsupportedField("a.yaml:10", "spec.template.spec.resourceClaims", "deployment/web"),
     )
-    # apiVersion kind metadata spec, name, selector template, matchLabels, metadata spec, labels, containers, name
-    assert (accounting.read, accounting.ignored) == (13, 2)
-    assert str(accounting) == "read 13, ignored 2, unsupported 1: a.yaml:10 spec.template.spec.resourceClaims"
+    # apiVersion kind metadata spec, name, selector template, matchLabels, metadata spec, labels, containers, name image
+    assert (accounting.read, accounting.ignored) == (14, 1)
+    assert str(accounting) == "read 14, ignored 1, unsupported 1: a.yaml:10 spec.template.spec.resourceClaims"
 
 
 def test_an_unsupported_field_that_asks_for_nothing_is_not_named(

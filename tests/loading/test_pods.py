@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reconverge.model.labels import Requirement, Selector
-from reconverge.model.objects import Behaviour, Pod, PodSpec, Toleration
+from reconverge.model.objects import Behaviour, Pod, PodSpec, Probe, Toleration
 from reconverge.model.resources import Resources
 
 Read = Callable[[str], Any]
@@ -83,7 +83,8 @@ def test_host_ports_are_read_and_implied_by_the_hosts_network(spec_of: Callable[
 
 def test_probes_are_known_by_kind(spec_of: Callable[..., PodSpec]) -> None:
     spec = spec_of(container="readinessProbe: {httpGet: {port: 80}}\nstartupProbe: {exec: {command: [x]}}")
-    assert spec.containers[0].probes == {"readiness", "startup"}
+    container = spec.containers[0]
+    assert (container.readiness, container.liveness, container.startup) == (Probe(), None, Probe())
 
 
 def test_sidecars_are_init_containers_that_restart(spec_of: Callable[..., PodSpec]) -> None:

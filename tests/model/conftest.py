@@ -16,8 +16,9 @@ from reconverge.model.control_plane import ControlPlane, Read, Wait
 from reconverge.model.errors import ApiError
 from reconverge.model.events import Event
 from reconverge.model.labels import Selector, labels_of
+from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import ControlLoop, Plan
-from reconverge.model.machines import LocalPod, Machine
+from reconverge.model.machines import Machine
 from reconverge.model.objects import (
     ApiObject,
     Behaviour,

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import Plan, Reading
 from reconverge.model.loops.endpoints import EndpointsController
 from reconverge.model.loops.kubelet import Kubelet
-from reconverge.model.machines import LocalPod, Machine
+from reconverge.model.machines import Machine
 from reconverge.model.objects import Endpoint, Node, Pod, Service
 from reconverge.model.resources import Capacity
 from reconverge.model.store import Store

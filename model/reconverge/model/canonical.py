@@ -14,6 +14,7 @@ from typing import Any
 
 from attrs import fields
 
+from reconverge.model import canonical_machines as machines
 from reconverge.model import canonical_volumes as volumes
 from reconverge.model import canonical_workloads as workloads
 from reconverge.model.canonical_workloads import ranked_labels, revision_ranks
@@ -22,7 +23,7 @@ from reconverge.model.control_plane import ControlPlane
 from reconverge.model.control_plane_health import HEALTHY
 from reconverge.model.daemon_pods import only_node, unpinned
 from reconverge.model.likeness import At, age, labels_without_hostname, node_likeness
-from reconverge.model.machines import LocalPod, Machine
+from reconverge.model.machines import Machine
 from reconverge.model.node_groups import NodeGroup, number_of
 from reconverge.model.objects import (
     ApiObject,
@@ -146,19 +147,7 @@ class _Form:
 
         Control loops take such nodes in the order of their names, so which name has which machine matters.
         """
-        facts = {
-            name: (
-                machine.powered,
-                machine.reachable,
-                machine.kubelet,
-                machine.runtime,
-                machine.exists,
-                machine.pressure,
-                machine.strain,
-                machine.stops_at,
-            )
-            for name, machine in self.cluster.machines.by_name.items()
-        }
+        facts = {name: machines.unseen(each) for name, each in self.cluster.machines.by_name.items()}
         if len(set(facts.values())) < 2:
             return set()
         alike: dict[str, list[str]] = defaultdict(list)
@@ -280,6 +269,9 @@ class _Form:
             age(pod.created_at, self.now),
             pod.started_at is not None,
             pod.restarts > 0,
+            pod.restarts_in_all if pod.owner is not None and pod.owner.kind == "Job" else "",
+            pod.sidecar_restarts > 0,
+            pod.exit_codes,
             pod.waiting,
             None if pod.deletion_at is None else age(pod.deletion_at, self.now),
             pod.disruption_target,
@@ -287,21 +279,6 @@ class _Form:
             pod.nominated_node is not None,
             pod.finalizers,
             self.known("Pod", pod.key),
-        )
-
-    def local(self, local: LocalPod) -> tuple[Any, ...]:
-        """A pod on a machine, without the API's side."""
-        return (
-            local.state,
-            age(local.since, self.now),
-            local.checked,
-            local.ready,
-            local.forced_ready,
-            local.backoff,
-            local.restarts > 0,
-            # Whether they ended well decides only where not every exit is followed by a restart.
-            local.state == "exited" and local.spec.restart_policy != "Always" and local.exit_code == 0,
-            None if local.stop_by is None else age(local.stop_by, self.now),
         )
 
     def node(self, name: str) -> tuple[Any, ...]:
@@ -320,27 +297,10 @@ class _Form:
             name if not self.symmetry or name in self.distinguished else "",
             api,
             heartbeat,
-            self.machine(machine),
+            machines.machine(machine, self.cluster),
             self.pods_at(name, machine),
             self.known("Node", name),
         )
-
-    def machine(self, machine: Machine | None) -> tuple[Any, ...] | None:
-        """The physical side of a node, without its pods."""
-        if machine is None:
-            return None
-        known: tuple[Any, ...] = (
-            machine.zone, machine.powered, machine.reachable, machine.kubelet, machine.runtime, machine.exists,
-        )  # fmt: skip
-        if machine.strain is not None:
-            strain = machine.strain.relative(self.cluster.rules.kubelet, self.now)
-            known = (*known, sorted(machine.pressure), strain)
-        if machine.stops_at is not None:
-            known = (*known, ("goes off", age(machine.stops_at, self.now)))
-        if not machine.group:
-            return known
-        boots = None if machine.boots_at is None else age(machine.boots_at, self.now)
-        return (*known, machine.group, machine.subnet, boots)
 
     def group(self, group: NodeGroup) -> tuple[Any, ...]:
         """A node group; the number that its next instance gets matters only where a node's name does."""
@@ -355,9 +315,11 @@ class _Form:
             local = left.pop(pod.uid, None)
             if not self.finished and left_over(pod, self.now):
                 continue
-            pods.append(repr((self.pod(pod), self.local(local) if local is not None else None)))
+            pods.append(repr((self.pod(pod), machines.local_pod(local, self.now) if local is not None else None)))
         pods.extend(repr(("bound for here", self.pod(pod))) for pod in self.bound_for.get(name, ()))
-        pods.extend(repr(("no object", self.spec(local.spec), self.local(local))) for local in left.values())
+        pods.extend(
+            repr(("no object", self.spec(local.spec), machines.local_pod(local, self.now))) for local in left.values()
+        )
         return tuple(sorted(pods))
 
     def node_names(self) -> list[str]:
@@ -382,6 +344,7 @@ class _Form:
             sorted(repr(self.object(each)) for each in self._others()),
             self.known("", ""),
             sorted(self.cluster.machines.zones_down),
+            self.cluster.machines.registry,
             sorted(self.cluster.machines.load.items()),
             [self.group(groups[name]) for name in sorted(groups)],
             self.control_plane(),

@@ -56,6 +56,7 @@ def pod_likeness(pod: Pod, now: Seconds) -> tuple[Any, ...]:
         age(pod.created_at, now),
         "" if pod.started_at is None else age(pod.started_at, now),
         pod.restarts,
+        pod.restarts_beside,
         pod.waiting,
         "" if pod.deletion_at is None else age(pod.deletion_at, now),
         "" if pod.grace is None else pod.grace,

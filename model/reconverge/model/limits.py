@@ -59,10 +59,7 @@ def _filled(container: Container, items: Iterable[LimitRangeItem]) -> Container:
             for name, amount in defaults:
                 if not given.get(name):
                     given[name] = amount
-    return Container(
-        container.name, _resources(requests), _resources(limits), container.host_ports, container.restart_policy,
-        container.probes,
-    )  # fmt: skip
+    return container.with_(requests=_resources(requests), limits=_resources(limits))
 
 
 def _resources(amounts: dict[str, int]) -> Resources:

@@ -12,7 +12,8 @@ from typing import Any
 from attrs import frozen
 
 from reconverge.model.labels import label
-from reconverge.model.machines import LocalPod, Machines
+from reconverge.model.local_pods import LocalPod
+from reconverge.model.machines import Machines
 from reconverge.model.naming import pods_of
 from reconverge.model.objects import ApiObject, Deployment, Pod, ReplicaSet, StatefulSet
 from reconverge.model.objects.autoscaling import HorizontalPodAutoscaler, Metric

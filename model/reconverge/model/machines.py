@@ -9,43 +9,12 @@ from __future__ import annotations
 from attrs import frozen
 
 from reconverge.model.control_plane_health import HEALTHY, ControlPlaneHealth
+from reconverge.model.local_pods import LocalPod
 from reconverge.model.node_groups import NodeGroup
-from reconverge.model.objects import Node, PodSpec
+from reconverge.model.objects import Node
 from reconverge.model.persistent import EMPTY, Map
 from reconverge.model.pressure import Strain
 from reconverge.model.value import Seconds, Value
-
-
-@frozen
-class LocalPod(Value):
-    """One pod as a kubelet holds it.
-
-    `state` is admitted (resources held, nothing runs yet), running, exited (all containers have ended; they may be
-    restarted) or stopped (ended for good, the object is about to be removed).
-    """
-
-    key: str
-    uid: int
-    spec: PodSpec
-    state: str = "admitted"
-    since: Seconds = 0
-    """When the state was entered."""
-    checked: bool = True
-    """Whether the present kubelet process has admitted the pod; a restarted one checks all its pods again."""
-    ready: bool = False
-    forced_ready: bool | None = None
-    """What a readiness probe is made to answer by an event, or None for what the behaviour says."""
-    restarts: int = 0
-    backoff: Seconds = 0
-    """Length of the back-off that the next restart waits from the exit; 0 for none."""
-    exit_code: int = 0
-    stop_by: Seconds | None = None
-    """When the containers will have exited after the stop signal; None if they were not told to stop."""
-
-    @property
-    def alive(self) -> bool:
-        """Whether a process of the pod runs."""
-        return self.state == "running"
 
 
 @frozen
@@ -110,6 +79,8 @@ class Machines(Value):
     """Total demand in millicores by workload reference (see `reconverge.model.load`)."""
     groups: Map[str, NodeGroup] = EMPTY
     control_plane: ControlPlaneHealth = HEALTHY
+    registry: bool = True
+    """Whether the image registry answers: without it no image is pulled."""
 
     def get(self, name: str) -> Machine | None:
         """The machine of a node, or None."""

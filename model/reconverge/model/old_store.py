@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from reconverge.model.cluster import Cluster
 from reconverge.model.elections import with_health
+from reconverge.model.local_pods import running_pod
 from reconverge.model.loop import InFlight
 from reconverge.model.loops.kubelet import containers
 from reconverge.model.loops.kubelet.actions import Locally
 from reconverge.model.loops.kubelet.loop import pod_key
-from reconverge.model.machines import LocalPod
 from reconverge.model.objects import Pod
 
 if TYPE_CHECKING:
@@ -64,6 +64,6 @@ def with_old_kubelet(plane: ControlPlane, cluster: Cluster, node: str, back: int
 
 
 def _starts(cluster: Cluster, node: str, pod: Pod) -> Locally:
-    local = LocalPod(pod.key, pod.uid, pod.spec, "running", cluster.now, restarts=pod.restarts)
+    local = running_pod(pod.key, pod.uid, pod.spec, cluster.now, restarts=pod.restarts)
     ready = containers.desired_readiness(local, cluster.rules.kubelet, cluster.now)
     return Locally(node, local.with_(ready=ready), "starts", FROM_OLD_LIST)

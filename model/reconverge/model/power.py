@@ -6,10 +6,15 @@ from typing import Any
 
 from reconverge.model.action import Written
 from reconverge.model.cluster import Cluster
+from reconverge.model.local_pods import LocalContainer, LocalPod
 from reconverge.model.loop import MACHINES
-from reconverge.model.machines import LocalPod, Machine
+from reconverge.model.machines import Machine
+from reconverge.model.parts import Part
 from reconverge.model.persistent import Map
 from reconverge.model.store import Change
+
+KILLED = 137
+"""Exit code of a program whose machine has gone off under it."""
 
 
 def with_machine(cluster: Cluster, after: Machine) -> Written:
@@ -33,9 +38,19 @@ def halted(cluster: Cluster, machine: Machine) -> Machine:
     def dead(pod: LocalPod) -> LocalPod:
         if pod.state != "running":
             return pod.with_(checked=False)
-        return pod.with_(state="exited", since=cluster.now, ready=False, exit_code=137, backoff=0, checked=False)
+        ended = tuple(_after_halt(part, each, cluster) for part, each in pod.parts())
+        return pod.with_containers(ended).with_(ready=False, checked=False)
 
     return machine.with_(pods=Map({uid: dead(pod) for uid, pod in machine.pods.items()}), stops_at=None)
+
+
+def _after_halt(part: Part, container: LocalContainer, cluster: Cluster) -> LocalContainer:
+    """A container after its machine went off. The sandbox is gone with it, so that initialisation begins anew."""
+    if part.role == "init":
+        return LocalContainer(restarts=container.restarts)
+    if container.state != "running":
+        return container
+    return LocalContainer("exited", cluster.now, container.restarts, 0, KILLED)
 
 
 def crashed(cluster: Cluster, machine: Machine, **changes: Any) -> Written:

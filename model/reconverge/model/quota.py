@@ -12,7 +12,8 @@ from reconverge.model.errors import Forbidden
 from reconverge.model.limits import listed
 from reconverge.model.objects import Container, Pod, PodSpec
 from reconverge.model.objects.quota import Amounts, ResourceQuota
-from reconverge.model.resources import NOTHING, Resources, total
+from reconverge.model.quality import best_effort
+from reconverge.model.resources import Resources, total
 from reconverge.model.store import Store
 from reconverge.model.value import Seconds
 
@@ -69,9 +70,9 @@ def frees_at(store: Store, quota: ResourceQuota, now: Seconds) -> Seconds | None
 
 
 def matches(quota: ResourceQuota, spec: PodSpec) -> bool:
-    """Whether a pod is in all scopes of the quota. No pod of the model has a deadline of its own (Terminating)."""
-    best_effort = not any(_says_something(each.requests) or _says_something(each.limits) for each in _all(spec))
-    scopes = {"BestEffort": best_effort, "NotBestEffort": not best_effort, "NotTerminating": True}
+    """Whether a pod is in all scopes of the quota. Terminating is a scope of pods with a deadline of their own."""
+    ends, modest = spec.active_deadline is not None, best_effort(spec)
+    scopes = {"BestEffort": modest, "NotBestEffort": not modest, "Terminating": ends, "NotTerminating": not ends}
     return all(scopes.get(scope, False) for scope in quota.scopes)
 
 
@@ -107,10 +108,6 @@ def _limits(spec: PodSpec) -> Resources:
 
 def _all(spec: PodSpec) -> tuple[Container, ...]:
     return (*spec.init_containers, *spec.containers)
-
-
-def _says_something(amounts: Resources) -> bool:
-    return amounts != NOTHING
 
 
 def _pods(store: Store, namespace: str) -> list[Pod]:

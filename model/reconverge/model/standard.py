@@ -9,6 +9,7 @@ from reconverge.model.admission import admit_pod
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane
 from reconverge.model.load import with_start_loads
+from reconverge.model.local_pods import LocalPod, admitted_pod, running_pod
 from reconverge.model.loop import ControlLoop
 from reconverge.model.loops.attach_detach import AttachDetachController
 from reconverge.model.loops.cloud_node import CloudNodeController
@@ -28,7 +29,7 @@ from reconverge.model.loops.replicaset import ReplicaSetController
 from reconverge.model.loops.scheduler import Scheduler
 from reconverge.model.loops.statefulset import StatefulSetController
 from reconverge.model.loops.taint_eviction import TaintEvictionController
-from reconverge.model.machines import LocalPod, Machine, Machines
+from reconverge.model.machines import Machine, Machines
 from reconverge.model.node_groups import NodeGroup, joined_groups
 from reconverge.model.objects import ApiObject, Lease, Node, Pod
 from reconverge.model.objects.storage import CLASS, VOLUME
@@ -106,7 +107,11 @@ def _taken_in(pod: Pod) -> bool:
 
 def _local(pod: Pod, lost: bool) -> LocalPod:
     """What the machine of a bound pod holds, as far as the pod's status tells."""
-    running = pod.phase == "Running" and not lost and pod.waiting != "CrashLoopBackOff"
-    state = "running" if running else "admitted" if pod.phase == "Pending" else "exited"
     since = pod.ready_since if pod.ready else pod.created_at
-    return LocalPod(pod.key, pod.uid, pod.spec, state, since, ready=running and pod.ready, restarts=pod.restarts)
+    if pod.phase == "Pending":
+        return admitted_pod(pod.key, pod.uid, pod.spec, since, pod.restarts)
+    local = running_pod(pod.key, pod.uid, pod.spec, since, ready=pod.ready, restarts=pod.restarts)
+    if lost or pod.waiting == "CrashLoopBackOff":
+        ended = tuple(each.with_(state="exited") for each in local.containers)
+        return local.with_containers(ended).with_(ready=False)
+    return local

@@ -196,6 +196,24 @@ def on_machine(**changes: Any) -> Callable[[Any], None]:
     return change
 
 
+def of_container(**changes: Any) -> Callable[[Any], None]:
+    def change(made: Any) -> None:
+        machine = made.machine("n1")
+        (pod, *_) = machine.pods.values()
+        first, *others = pod.containers
+        after = machine.with_pod(pod.with_containers((first.with_(**changes), *others)))
+        made.cluster = made.cluster.with_(machines=made.cluster.machines.put(after))
+
+    return change
+
+
+def of_machines(**changes: Any) -> Callable[[Any], None]:
+    def change(made: Any) -> None:
+        made.cluster = made.cluster.with_(machines=made.cluster.machines.with_(**changes))
+
+    return change
+
+
 def of_machine(**changes: Any) -> Callable[[Any], None]:
     def change(made: Any) -> None:
         after = made.machine("n1").with_(**changes)
@@ -257,8 +275,12 @@ DIFFERENCES: dict[str, Callable[[Any], None]] = {
     "container exited": on_machine(state="exited"),
     "container not ready": on_machine(ready=False),
     "container to stop": on_machine(stop_by=20),
-    "container to wait": on_machine(backoff=40),
-    "container since": on_machine(since=-9),
+    "container to wait": of_container(backoff=40),
+    "container since": of_container(since=-9),
+    "container restarted": of_container(restarts=1),
+    "container not started": of_container(state="waiting"),
+    "container hangs": of_container(hung_at=3),
+    "no registry": of_machines(registry=False),
     "pod not checked": on_machine(checked=False),
     "probe forced": on_machine(forced_ready=True),
     "loop paused": of_loop(paused=True),
@@ -280,7 +302,7 @@ def test_how_a_container_ended_is_seen_where_it_decides(lab: Any) -> None:
     for code in (0, 1):
         made = lab.of(lab.node("n1"), lab.pod("p", "n1", spec={"restart_policy": "OnFailure"}))
         made.settle()
-        on_machine(state="exited", exit_code=code)(made)
+        of_container(state="exited", exit_code=code)(made)
         prints.add(print_of(made))
     assert len(prints) == 2
 

@@ -11,8 +11,9 @@ from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane, Read, Wait
 from reconverge.model.events import LoadChanges
 from reconverge.model.labels import Selector, labels_of
+from reconverge.model.local_pods import running_pod
 from reconverge.model.loops.horizontal_autoscaler import HorizontalAutoscaler, Rescale
-from reconverge.model.machines import LocalPod, Machine, Machines
+from reconverge.model.machines import Machine, Machines
 from reconverge.model.objects import (
     Container,
     Deployment,
@@ -77,7 +78,7 @@ class Lab:
     def run(self, without: tuple[str, ...] = (), **load: int) -> None:
         """The pods run on their machine but those named, the workloads have a load, and the loop starts."""
         held = {
-            pod.uid: LocalPod(pod.key, pod.uid, pod.spec, "running", ready=pod.ready)
+            pod.uid: running_pod(pod.key, pod.uid, pod.spec, ready=pod.ready)
             for pod in self.cluster.store.all("Pod")
             if pod.node and pod.name not in without
         }

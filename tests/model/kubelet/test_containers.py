@@ -132,7 +132,7 @@ def test_timings_delay_the_start(host: Any) -> None:
     assert node.lab.local("p").state == "admitted"
     node.lab.settle()
     assert node.status()[:2] == ("Running", True)
-    assert node.lab.local("p").since == 4
+    assert node.lab.local("p").containers[0].since == 4
 
 
 def test_a_crashed_container_is_restarted_in_the_same_pod(host: Any) -> None:

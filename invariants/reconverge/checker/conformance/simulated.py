@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from reconverge.model.action import Action
 from reconverge.model.control_plane import ControlPlane
+from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import Reading
 from reconverge.model.loops.kubelet import Kubelet
-from reconverge.model.machines import LocalPod, Machine
+from reconverge.model.machines import Machine
 from reconverge.model.objects import Pod
 from reconverge.model.standard import standard_control_plane
 

@@ -8,7 +8,7 @@ from typing import Any
 from reconverge.invariants.situation import Step
 from reconverge.model.cluster import Cluster
 from reconverge.model.labels import label
-from reconverge.model.machines import LocalPod
+from reconverge.model.local_pods import LocalPod
 from reconverge.model.objects import Deployment, Node, Pod, ReplicaSet, Taint
 from reconverge.model.objects.node import NO_EXECUTE
 from reconverge.model.objects.revision import REVISION_HASH

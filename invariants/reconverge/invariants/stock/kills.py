@@ -25,9 +25,9 @@ from reconverge.invariants.stock.facts import (
 )
 from reconverge.invariants.stock.waits import in_quarantine, too_soon
 from reconverge.model.cluster import Cluster
+from reconverge.model.local_pods import LocalPod
 from reconverge.model.loops.cluster_autoscaler.writes import to_be_deleted
 from reconverge.model.loops.kubelet.actions import Forget, Locally
-from reconverge.model.machines import LocalPod
 from reconverge.model.objects import Pod
 from reconverge.model.objects.node import NO_EXECUTE, OUT_OF_SERVICE
 from reconverge.model.store import Change, Store

@@ -10,9 +10,10 @@ from reconverge.invariants.stock.facts import owning_deployment, owning_set
 from reconverge.invariants.stock.oracle import ports_clash
 from reconverge.model.cluster import Cluster
 from reconverge.model.labels import label
+from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import MACHINES
 from reconverge.model.loops.kubelet.actions import Locally
-from reconverge.model.machines import LocalPod, Machine
+from reconverge.model.machines import Machine
 from reconverge.model.objects import Deployment, Node, Pod
 from reconverge.model.resources import total
 from reconverge.model.store import Change, Store

@@ -10,11 +10,12 @@ from reconverge.invariants.stock.facts import count
 from reconverge.invariants.stock.oracle import Oracle
 from reconverge.model.cluster import Cluster
 from reconverge.model.labels import label
+from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import MACHINES
 from reconverge.model.loops.cluster_autoscaler import AutoscalerOptions
 from reconverge.model.loops.cluster_autoscaler.drainability import BLOCK, MIRROR, Case, is_daemon, refuses, verdict
 from reconverge.model.loops.cluster_autoscaler.scale_down import DISABLED, utilisation
-from reconverge.model.machines import LocalPod, Machine
+from reconverge.model.machines import Machine
 from reconverge.model.node_groups import NodeGroup
 from reconverge.model.objects import Node, Pod
 from reconverge.model.resources import total

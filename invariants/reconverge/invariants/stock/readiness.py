@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Situation, Step
 from reconverge.model.events import PodReady
+from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import MACHINES
 from reconverge.model.loops.kubelet.actions import Locally
-from reconverge.model.machines import LocalPod
 from reconverge.model.objects import Pod
 from reconverge.model.store import Change
 

@@ -1,4 +1,8 @@
-"""How a pod's containers behave, from the annotations of its template."""
+"""How a pod's containers behave, from the annotations of its template.
+
+`reconverge/behaviour: crashes` is about all containers that are no init containers, and
+`reconverge/behaviour.proxy: crashes` about the one that is called proxy.
+"""
 
 from __future__ import annotations
 
@@ -7,29 +11,86 @@ import re
 from reconverge.loading.errors import quoted_nearest
 from reconverge.loading.fields import Fields
 from reconverge.model.labels import Labels
-from reconverge.model.objects import Behaviour
+from reconverge.model.objects import Behaviour, PodSpec
+from reconverge.model.parts import Part, parts
 from reconverge.model.value import Seconds
 
-KINDS = ("ready", "never-ready", "not-ready-first", "exit-0", "exit-1", "crashes")
+KINDS = (
+    "ready",
+    "never-ready",
+    "not-ready-first",
+    "exit-0",
+    "exit-1",
+    "crashes",
+    "hangs",
+    "out-of-memory",
+    "no-image",
+)
+SETTINGS = (
+    "reconverge/behaviour",
+    "reconverge/starts-after",
+    "reconverge/serves-after",
+    "reconverge/stops-after",
+    "reconverge/exits-after",
+)
+_OF_PODS = frozenset({"reconverge/serves-after"})
+"""Settings of a pod as a whole: a Service knows no containers."""
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?")
 _UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, None: 1}
 
 
 def behaviour(metadata: Fields, annotations: Labels) -> Behaviour:
     """The behaviour that the `reconverge/` annotations ask for; the default one without them."""
-    given = {key: value for key, value in annotations if key.startswith("reconverge/")}
-    if not given:
-        return Behaviour()
-    level, default = metadata.child("annotations"), Behaviour()
-    kind = given.get("reconverge/behaviour", default.kind)
+    given = {key: value for key, value in annotations if key in SETTINGS}
+    return _behaviour(metadata, given, "", Behaviour()) if given else Behaviour()
+
+
+def own_behaviours(spec: PodSpec, metadata: Fields, annotations: Labels) -> PodSpec:
+    """A pod spec with what the annotations say of single containers; what they leave open is as for all, or usual.
+
+    Raises LoadError for an annotation about a container that there is not, or that cannot come true.
+    """
+    given = {key: value for key, value in annotations if key.partition(".")[0] in SETTINGS and "." in key}
+    level = metadata.child("annotations")
+    names = [part.name for part in parts(spec)]
+    for key in given:
+        setting, _, name = key.partition(".")
+        if setting in _OF_PODS:
+            raise level.error("is about a pod as a whole, not about one container", key)
+        if name not in names:
+            message = f'is about a container "{name}", and the pod has none of that name'
+            raise level.error(message, key, quoted_nearest(name, names))
+    if given:
+        own = {part.name: _own(metadata, given, part) for part in parts(spec)}
+        spec = spec.with_(
+            containers=tuple(each.with_(behaviour=own[each.name]) for each in spec.containers),
+            init_containers=tuple(each.with_(behaviour=own[each.name]) for each in spec.init_containers),
+        )
+    for part in parts(spec):
+        if part.behaviour.kind == "out-of-memory" and not part.container.limits.memory:
+            raise level.error(f'out-of-memory needs a memory limit, and container "{part.name}" has none')
+    return spec
+
+
+def _own(metadata: Fields, given: dict[str, str], part: Part) -> Behaviour | None:
+    """What is said of one container alone, or None."""
+    suffix = f".{part.name}"
+    own = {key: value for key, value in given.items() if key.endswith(suffix)}
+    return _behaviour(metadata, own, suffix, part.behaviour) if own else None
+
+
+def _behaviour(metadata: Fields, given: dict[str, str], suffix: str, usual: Behaviour) -> Behaviour:
+    level = metadata.child("annotations")
+    key = f"reconverge/behaviour{suffix}"
+    kind = given.get(key, usual.kind)
     if kind not in KINDS:
-        message = f'must be one of {", ".join(KINDS)}, not "{kind}"'
-        raise level.error(message, "reconverge/behaviour", quoted_nearest(kind, KINDS))
+        raise level.error(f'must be one of {", ".join(KINDS)}, not "{kind}"', key, quoted_nearest(kind, KINDS))
     return Behaviour(
         kind=kind,
-        serves_after=_seconds(level, given, "reconverge/serves-after", default.serves_after),
-        stops_after=_seconds(level, given, "reconverge/stops-after", default.stops_after),
-        exits_after=_seconds(level, given, "reconverge/exits-after", default.exits_after),
+        serves_after=_seconds(level, given, f"reconverge/serves-after{suffix}", usual.serves_after),
+        stops_after=_seconds(level, given, f"reconverge/stops-after{suffix}", usual.stops_after),
+        exits_after=_seconds(level, given, f"reconverge/exits-after{suffix}", usual.exits_after),
+        starts_after=_seconds(level, given, f"reconverge/starts-after{suffix}", usual.starts_after),
     )
 
 

@@ -1,30 +1,38 @@
-"""Containers: requests, host ports, probes.
+"""Containers: requests, host ports, probes, images, hooks.
 
 Source: `pkg/apis/core/types.go`, `pkg/apis/core/v1/defaults.go`.
 """
 
 from __future__ import annotations
 
+import re
+
 from reconverge.loading.decoders.resources import requirements, resources
 from reconverge.loading.fields import Fields
 from reconverge.loading.schema import schema
-from reconverge.model.objects import Container
+from reconverge.model.objects import Container, Probe
+from reconverge.model.value import Seconds
 
 CONTAINER = schema(
     "container",
-    read="name resources ports restartPolicy readinessProbe livenessProbe startupProbe lifecycle",
-    ignored="image imagePullPolicy command args env envFrom volumeMounts volumeDevices workingDir stdin stdinOnce tty "
+    read="name image imagePullPolicy resources ports restartPolicy readinessProbe livenessProbe startupProbe lifecycle",
+    ignored="command args env envFrom volumeMounts volumeDevices workingDir stdin stdinOnce tty "
     "securityContext terminationMessagePath terminationMessagePolicy resizePolicy",
     unsupported="restartPolicyRules",
 )
 _PORT = schema("port", read="containerPort hostPort hostIP protocol", ignored="name")
-_LIFECYCLE = schema("lifecycle", ignored="postStart stopSignal", unsupported="preStop")
+_LIFECYCLE = schema("lifecycle", read="preStop", ignored="postStart stopSignal")
+_PRE_STOP = schema("preStop", read="exec sleep", ignored="httpGet tcpSocket")
+_SLEEP = schema("sleep", read="seconds")
+_EXEC = schema("exec", read="command")
 _PROBE = schema(
     "probe",
-    ignored="httpGet exec tcpSocket grpc initialDelaySeconds periodSeconds timeoutSeconds successThreshold "
-    "failureThreshold terminationGracePeriodSeconds",
+    read="initialDelaySeconds periodSeconds successThreshold failureThreshold",
+    ignored="httpGet exec tcpSocket grpc timeoutSeconds terminationGracePeriodSeconds",
 )
-PROBES = {"readinessProbe": "readiness", "livenessProbe": "liveness", "startupProbe": "startup"}
+_PULL_POLICIES = ("Always", "IfNotPresent", "Never")
+_SLEEPS = re.compile(r"\s*(?:/bin/)?sleep\s+([0-9]+(?:\.[0-9]+)?)s?\s*;?\s*")
+"""A shell command that only waits, the usual way to delay the stop signal."""
 
 ANY_ADDRESS = "0.0.0.0"
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
@@ -42,25 +50,60 @@ def containers(fields: Fields, key: str, host_network: bool) -> tuple[Container,
 
 
 def _container(fields: Fields, host_network: bool, initial: bool) -> Container:
-    fields.child("lifecycle", _LIFECYCLE)
     requests, limits = requirements(fields)
     policies = ("Always", "Never", "OnFailure")
     restart = fields.choice("restartPolicy", policies, default="")
+    image = fields.text("image")
+    pulls = fields.choice("imagePullPolicy", _PULL_POLICIES, default="Always" if _moves(image) else "IfNotPresent")
     return Container(
         name=fields.required_text("name"),
         requests=resources(requests),
         limits=resources(limits),
         host_ports=_host_ports(fields, host_network),
         restart_policy=restart if initial else "",
-        probes=frozenset(_probes(fields)),
+        readiness=_probe(fields, "readinessProbe"),
+        liveness=_probe(fields, "livenessProbe"),
+        startup=_probe(fields, "startupProbe"),
+        pre_stop=_pre_stop(fields.child("lifecycle", _LIFECYCLE)),
+        image=image,
+        pulls_always=pulls == "Always",
     )
 
 
-def _probes(fields: Fields) -> list[str]:
-    for key in PROBES:
-        if key in fields:
-            fields.child(key, _PROBE)
-    return [name for key, name in PROBES.items() if key in fields]
+def _moves(image: str) -> bool:
+    """Whether an image is named by no tag, or by the tag that moves: it is pulled for every start."""
+    name = image.rpartition("/")[2]
+    return "@" not in name and (":" not in name or name.endswith(":latest"))
+
+
+def _probe(fields: Fields, key: str) -> Probe | None:
+    """A probe. A number that is 0 stands for its default, as in the API server; success counts for readiness only."""
+    if key not in fields:
+        return None
+    level, usual = fields.child(key, _PROBE), Probe()
+    success = level.integer("successThreshold", usual.success) or usual.success
+    if success != 1 and key != "readinessProbe":
+        raise level.error(f"must be 1 for a {key}, not {success}", "successThreshold")
+    return Probe(
+        initial_delay=level.integer("initialDelaySeconds", 0),
+        period=level.integer("periodSeconds", 0) or usual.period,
+        success=success,
+        failure=level.integer("failureThreshold", 0) or usual.failure,
+    )
+
+
+def _pre_stop(lifecycle: Fields) -> Seconds:
+    """How long the preStop hook takes in seconds, if it says so: it sleeps. Of others nothing is known, and 0."""
+    hook = lifecycle.child("preStop", _PRE_STOP)
+    if "sleep" in hook:
+        return hook.child("sleep", _SLEEP).integer("seconds", 0)
+    command = list(hook.child("exec", _EXEC).texts("command"))
+    found = _SLEEPS.fullmatch(" ".join(command[2:] if command[1:2] == ["-c"] else command))
+    if found is not None:
+        return float(found[1]) if "." in found[1] else int(found[1])
+    if hook.value:
+        lifecycle.unsupported("preStop")
+    return 0
 
 
 def _host_ports(fields: Fields, host_network: bool) -> tuple[tuple[str, str, int], ...]:

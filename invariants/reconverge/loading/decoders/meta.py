@@ -72,7 +72,7 @@ def read_annotations(fields: Fields, on_template: bool) -> Labels:
     pairs.pop(LAST_APPLIED, None)
     known = TEMPLATE_ANNOTATIONS if on_template else OBJECT_ANNOTATIONS
     for key in pairs:
-        if key.startswith(PREFIX) and key not in known:
+        if key.startswith(PREFIX) and key not in known and not (on_template and key.partition(".")[0] in known):
             raise _misplaced(fields.child("annotations"), key, known)
     if LOAD in pairs:
         # The model reads millicores only.

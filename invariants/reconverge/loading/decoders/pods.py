@@ -11,7 +11,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from reconverge.loading.decoders.behaviour import behaviour
+from reconverge.loading.decoders.behaviour import behaviour, own_behaviours
 from reconverge.loading.decoders.containers import containers
 from reconverge.loading.decoders.meta import METADATA, metadata, read_annotations
 from reconverge.loading.decoders.placement import affinity, spread, tolerations
@@ -19,7 +19,8 @@ from reconverge.loading.decoders.registry import Decoder
 from reconverge.loading.decoders.resources import REQUIREMENTS, amounts, resources
 from reconverge.loading.fields import Fields
 from reconverge.loading.schema import schema
-from reconverge.model.objects import Behaviour, Container, Pod, PodSpec, PodTemplate
+from reconverge.model.labels import Labels
+from reconverge.model.objects import Container, Pod, PodSpec, PodTemplate
 from reconverge.model.requests import effective
 
 POD = schema("Pod", read="apiVersion kind metadata spec status")
@@ -27,11 +28,11 @@ POD_SPEC = schema(
     "pod spec",
     read="containers initContainers overhead resources nodeName nodeSelector affinity tolerations "
     "topologySpreadConstraints priorityClassName priority preemptionPolicy terminationGracePeriodSeconds "
-    "restartPolicy schedulerName schedulingGates hostNetwork volumes",
+    "restartPolicy schedulerName schedulingGates hostNetwork volumes activeDeadlineSeconds",
     ignored="serviceAccountName serviceAccount automountServiceAccountToken securityContext imagePullSecrets hostname "
     "subdomain hostAliases dnsPolicy dnsConfig enableServiceLinks hostIPC hostPID hostUsers shareProcessNamespace "
     "setHostnameAsFQDN hostnameOverride os ephemeralContainers",
-    unsupported="activeDeadlineSeconds readinessGates resourceClaims runtimeClassName schedulingGroup workloadRef",
+    unsupported="readinessGates resourceClaims runtimeClassName schedulingGroup workloadRef",
 )
 _TEMPLATE = schema("pod template", read="metadata spec")
 _GATE = schema("scheduling gate", read="name")
@@ -51,7 +52,7 @@ POD_TEMPLATE_HASH = "pod-template-hash"
 RESTART_POLICIES = ("Always", "OnFailure", "Never")
 
 
-def pod_spec(fields: Fields, how: Behaviour, as_template: bool = True) -> PodSpec:
+def pod_spec(fields: Fields, meta: Fields, annotations: Labels, as_template: bool = True) -> PodSpec:
     """A pod spec with its effective request. `as_template` keeps nodeName in it: the author's choice of a node."""
     host_network = fields.flag("hostNetwork")
     main = containers(fields, "containers", host_network)
@@ -79,8 +80,10 @@ def pod_spec(fields: Fields, how: Behaviour, as_template: bool = True) -> PodSpe
         host_network=host_network,
         volumes=volumes,
         claims=claims,
-        behaviour=how,
+        behaviour=behaviour(meta, annotations),
+        active_deadline=fields.optional_integer("activeDeadlineSeconds", least=1),
     )
+    spec = own_behaviours(spec, meta, annotations)
     return spec.with_(requests=effective(spec))
 
 
@@ -118,7 +121,7 @@ def pod_template(fields: Fields, key: str = "template") -> PodTemplate:
     return PodTemplate(
         labels=meta.labels("labels"),
         annotations=notes,
-        spec=pod_spec(level.child("spec", POD_SPEC), behaviour(meta, notes)),
+        spec=pod_spec(level.child("spec", POD_SPEC), meta, notes),
         digest=template_digest(level.value),
     )
 
@@ -145,7 +148,7 @@ def decode_pod(document_top: Fields) -> Pod:
     status = document_top.child("status", _STATUS)
     return Pod(
         **meta,
-        spec=pod_spec(spec_level, behaviour(meta_level, meta["annotations"]), as_template=not dumped),
+        spec=pod_spec(spec_level, meta_level, meta["annotations"], as_template=not dumped),
         node=spec_level.text("nodeName") or None,
         finalizers=meta_level.texts("finalizers"),
         grace=meta_level.optional_integer("deletionGracePeriodSeconds"),
@@ -159,6 +162,10 @@ def _pod_status(status: Fields, top: Fields) -> dict[str, Any]:
     ready, scheduled = conditions.get("Ready"), conditions.get("PodScheduled")
     target = conditions.get("DisruptionTarget")
     containers_ = list(status.children("containerStatuses"))
+    initial = list(status.children("initContainerStatuses"))
+    counts = [each.integer("restartCount", 0) for each in containers_]
+    codes = ((each.text("name"), _exit_code(each)) for each in containers_)
+    in_all = sum((*counts, *(each.integer("restartCount", 0) for each in initial)))
     return {
         "nominated_node": status.text("nominatedNodeName") or None,
         "phase": status.choice("phase", ("Pending", "Running", "Succeeded", "Failed", "Unknown"), default="Pending"),
@@ -167,7 +174,9 @@ def _pod_status(status: Fields, top: Fields) -> dict[str, Any]:
         "ready": ready is not None and ready.text("status") == "True",
         "ready_since": (dump.seconds(ready.raw("lastTransitionTime")) or 0) if ready is not None else 0,
         "started_at": dump.seconds(status.raw("startTime")),
-        "restarts": sum(each.integer("restartCount", 0) for each in containers_),
+        "restarts": max(counts, default=0),
+        "restarts_beside": in_all - max(counts, default=0),
+        "exit_codes": tuple((name, code) for name, code in codes if code is not None),
         "waiting": next(filter(None, (_waiting(each) for each in containers_)), ""),
         "disruption_target": target.text("reason") if target is not None and target.text("status") == "True" else "",
         "unscheduled": _unscheduled(scheduled),
@@ -176,6 +185,11 @@ def _pod_status(status: Fields, top: Fields) -> dict[str, Any]:
 
 def _waiting(container: Fields) -> str:
     return container.child("state").child("waiting").text("reason")
+
+
+def _exit_code(container: Fields) -> int | None:
+    ended = container.child("state").child("terminated")
+    return ended.optional_integer("exitCode", least=None)
 
 
 def _unscheduled(condition: Fields | None) -> tuple[str, str] | None:

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from reconverge.model.events.base import Event, Options
+from reconverge.model.events.containers import (
+    ContainerCrashes,
+    ContainerHangs,
+    NodeOutOfMemory,
+    OutOfMemory,
+    RegistryBack,
+    RegistryDown,
+)
 from reconverge.model.events.control_plane import (
     EtcdMemberBack,
     EtcdMemberLost,
@@ -32,7 +40,6 @@ from reconverge.model.events.nodes import (
     Uncordon,
 )
 from reconverge.model.events.pods import (
-    ContainerCrashes,
     PodDeleted,
     PodEvicted,
     PodForceDeleted,
@@ -61,6 +68,7 @@ EVENTS: dict[str, type[Event]] = {
         ManifestApplied, ObjectDeleted, LoadChanges, PodDeleted, PodEvicted, PodForceDeleted, ContainerCrashes,
         PodUnready, PodReady, LoopPauses, LoopResumes, LoopRestarts, WatchStalls, WatchCatchesUp, TimePasses,
         LeaderLost, LeaderOverlaps, EtcdMemberLost, EtcdMemberBack, RestartsOnOldStore, PressureChanges, NodeShutsDown,
+        ContainerHangs, OutOfMemory, NodeOutOfMemory, RegistryDown, RegistryBack,
     )
 }  # fmt: skip
 """Every kind of event by its name."""
@@ -68,6 +76,7 @@ EVENTS: dict[str, type[Event]] = {
 __all__ = [
     "EVENTS",
     "ContainerCrashes",
+    "ContainerHangs",
     "ControlPlaneCut",
     "Cordon",
     "Drain",
@@ -87,6 +96,7 @@ __all__ = [
     "NodeCrashes",
     "NodeDeleted",
     "NodeJoins",
+    "NodeOutOfMemory",
     "NodePartitioned",
     "NodeReboots",
     "NodeRecovers",
@@ -94,12 +104,15 @@ __all__ = [
     "NodesUpgraded",
     "ObjectDeleted",
     "Options",
+    "OutOfMemory",
     "PodDeleted",
     "PodEvicted",
     "PodForceDeleted",
     "PodReady",
     "PodUnready",
     "PressureChanges",
+    "RegistryBack",
+    "RegistryDown",
     "RestartsOnOldStore",
     "RollBack",
     "RollOut",

@@ -12,6 +12,7 @@ from attrs import frozen
 from reconverge.model.action import Written
 from reconverge.model.cluster import Cluster
 from reconverge.model.events.base import Event, Options, choices, combined
+from reconverge.model.local_pods import LocalPod
 from reconverge.model.machines import Machine
 from reconverge.model.persistent import Map
 from reconverge.model.power import crashed, halted, silenced, with_machine
@@ -172,7 +173,7 @@ class KubeletRestarts(NodeEvent):
     def apply(self, cluster: Cluster) -> Written:
         """Local pods are to be checked again; how long containers were to wait for a restart is forgotten."""
         machine = cluster.machines.by_name[self.node]
-        pods = {uid: pod.with_(checked=False, backoff=0) for uid, pod in machine.pods.items()}
+        pods = {uid: _restarted_under(pod) for uid, pod in machine.pods.items()}
         return with_machine(cluster, machine.with_(pods=Map(pods)))
 
     def describe(self) -> str:
@@ -200,3 +201,8 @@ class RuntimeHangs(NodeEvent):
     def describe(self) -> str:
         """The container runtime of node n1 hangs."""
         return f"the container runtime of node {self.node} hangs"
+
+
+def _restarted_under(pod: LocalPod) -> LocalPod:
+    """A pod whose kubelet has restarted: to be admitted again, and without its back-offs."""
+    return pod.with_(checked=False, containers=tuple(each.with_(backoff=0) for each in pod.containers))

@@ -13,7 +13,8 @@ from reconverge.model.action import DeletePod, Written
 from reconverge.model.cluster import Cluster
 from reconverge.model.events.base import Event, Options, choices, combined
 from reconverge.model.eviction import eviction
-from reconverge.model.machines import LocalPod, Machine
+from reconverge.model.local_pods import LocalPod
+from reconverge.model.machines import Machine
 from reconverge.model.naming import pod_named, symbol_of
 from reconverge.model.objects import Pod
 from reconverge.model.power import with_machine
@@ -40,14 +41,16 @@ class PodEvent(Event):
     @classmethod
     def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
         """One per pod where it can happen."""
-        for symbol in choices(options, "pod", _symbols(cluster)):
+        for symbol in cls.symbols(cluster, options):
             event = cls(symbol)
             if event.enabled(cluster):
                 yield event
 
-
-def _symbols(cluster: Cluster) -> list[str]:
-    return sorted(symbol_of(cluster.store, pod) for pod in cluster.store.all("Pod") if not pod.terminal)
+    @staticmethod
+    def symbols(cluster: Cluster, options: Options) -> list[str]:
+        """The pods that may be meant, by their stable names."""
+        alive = (symbol_of(cluster.store, pod) for pod in cluster.store.all("Pod") if not pod.terminal)
+        return choices(options, "pod", sorted(alive))
 
 
 @frozen
@@ -122,34 +125,6 @@ class PodEvicted(PodEvent):
     def describe(self) -> str:
         """Pod deployment/web#0 is evicted."""
         return f"pod {self.pod} is evicted"
-
-
-@frozen
-class ContainerCrashes(PodEvent):
-    """A container exits with an error; the kubelet restarts it in place."""
-
-    name = "container-crash"
-    summary = "a pod's container exits with an error"
-    failure = True
-
-    def enabled(self, cluster: Cluster) -> bool:
-        """It runs."""
-        local = self.local(cluster)
-        return local is not None and local[1].state == "running"
-
-    def apply(self, cluster: Cluster) -> Written:
-        """Only the machine knows so far."""
-        found = self.local(cluster)
-        assert found is not None
-        machine, local = found
-        ran = cluster.now - local.since
-        backoff = 0 if ran > cluster.rules.kubelet.crash_backoff_reset else local.backoff
-        dead = local.with_(state="exited", since=cluster.now, exit_code=1, ready=False, backoff=backoff)
-        return with_machine(cluster, machine.with_pod(dead))
-
-    def describe(self) -> str:
-        """A container of pod deployment/web#0 crashes."""
-        return f"a container of pod {self.pod} crashes"
 
 
 @frozen

@@ -90,7 +90,9 @@ def next_template(workload: Any, behaviour: str, template: PodTemplate | None = 
     before: PodTemplate = template if template is not None else workload.template
     kind = behaviour or before.spec.behaviour.kind
     told = before.spec.behaviour
-    spec = before.spec.with_(behaviour=Behaviour(kind, told.serves_after, told.stops_after, told.exits_after))
+    spec = before.spec.with_(
+        behaviour=Behaviour(kind, told.serves_after, told.stops_after, told.exits_after, told.starts_after)
+    )
     content = f"{before.digest}/{workload.generation}/{kind}"
     return before.with_(spec=spec, digest=sha1(content.encode()).hexdigest()[:10])
 

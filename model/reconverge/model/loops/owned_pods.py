@@ -45,6 +45,7 @@ def _differs(before: Pod, after: Pod) -> bool:
         or before.owner != after.owner
         or before.node != after.node
         or before.restarts != after.restarts
+        or before.restarts_beside != after.restarts_beside
         or before.finalizers != after.finalizers
     )
 

@@ -53,6 +53,7 @@ def rank(pod: Pod, siblings: dict[str, int], now: Seconds) -> tuple[Any, ...]:
         # Ready for a shorter time goes first.
         _bucket(now - floor(pod.ready_since)) if pod.ready else 0,
         -pod.restarts,
+        -pod.sidecar_restarts,
         _bucket(now - floor(pod.created_at)),
     )
 

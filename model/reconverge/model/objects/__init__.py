@@ -14,7 +14,7 @@ from reconverge.model.objects.placement import (
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
-from reconverge.model.objects.pod import Behaviour, Container, Pod, PodSpec, PodTemplate
+from reconverge.model.objects.pod import Behaviour, Container, Pod, PodSpec, PodTemplate, Probe
 from reconverge.model.objects.policy import BudgetStatus, PodDisruptionBudget, PriorityClass
 from reconverge.model.objects.revision import ControllerRevision
 from reconverge.model.objects.service import Endpoint, EndpointSlice, Service
@@ -58,6 +58,7 @@ __all__ = [
     "PodTemplate",
     "PreferredNodeTerm",
     "PriorityClass",
+    "Probe",
     "ReplicaSet",
     "ReplicaSetStatus",
     "Service",

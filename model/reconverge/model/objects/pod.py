@@ -21,21 +21,34 @@ TERMINAL_PHASES = frozenset({"Succeeded", "Failed"})
 
 @frozen
 class Behaviour:
-    """How the containers of a pod behave; the model's stand-in for the program inside.
+    """How a container behaves; the model's stand-in for the program inside.
 
-    `kind` is ready, never-ready, not-ready-first, exit-0, exit-1 or crashes. Durations are seconds: `serves_after`
-    from ready to really serving, `stops_after` from the stop signal to the exit (never more than the grace
-    period), `exits_after` from start to exit for exit-0, exit-1 and crashes.
+    `kind` is ready, never-ready, not-ready-first, exit-0, exit-1, crashes, hangs (after `exits_after` it answers no
+    probe any more), out-of-memory (after `exits_after` it exceeds its memory limit, if it has one) or no-image (its
+    image cannot be pulled). Durations are seconds: `starts_after` from start to the first answer to a probe,
+    `serves_after` from ready to really serving, `stops_after` from the stop signal to the exit (never more than the
+    grace period), `exits_after` from start to exit.
     """
 
     kind: str = "ready"
     serves_after: Seconds = 0
     stops_after: Seconds = 0
     exits_after: Seconds = 1
+    starts_after: Seconds = 0
 
 
 @frozen
-class Container:
+class Probe:
+    """A probe of a container; seconds, and numbers of results in a row. Defaults: `pkg/apis/core/v1/defaults.go`."""
+
+    initial_delay: Seconds = 0
+    period: Seconds = 10
+    success: int = 1
+    failure: int = 3
+
+
+@frozen
+class Container(Value):
     """One container of a pod: requests, and what the kubelet has to know of it."""
 
     name: str
@@ -45,8 +58,16 @@ class Container:
     """(address, protocol, port) of each hostPort."""
     restart_policy: str = ""
     """`Always` on an init container makes it a sidecar."""
-    probes: frozenset[str] = frozenset()
-    """Which of readiness, liveness and startup probes it has."""
+    readiness: Probe | None = None
+    liveness: Probe | None = None
+    startup: Probe | None = None
+    pre_stop: Seconds = 0
+    """How long the preStop hook takes, as far as it is known: it comes before the stop signal."""
+    image: str = ""
+    pulls_always: bool = False
+    """Whether every start asks the registry for the image (imagePullPolicy Always)."""
+    behaviour: Behaviour | None = None
+    """What is said of this container alone; None for what is said of its pod, or is usual for its role."""
 
 
 @frozen(cache_hash=True)
@@ -67,6 +88,8 @@ class PodSpec(Value):
     priority: int = 0
     preemption_policy: str = "PreemptLowerPriority"
     termination_grace: Seconds = 30
+    active_deadline: Seconds | None = None
+    """For so long the pod may be active on its node before its kubelet fails it; None for no limit."""
     restart_policy: str = "Always"
     scheduler_name: str = "default-scheduler"
     scheduling_gates: tuple[str, ...] = ()
@@ -76,6 +99,7 @@ class PodSpec(Value):
     claims: tuple[str, ...] = ()
     """Names of the PersistentVolumeClaims that the pod mounts."""
     behaviour: Behaviour = Behaviour()
+    """How the containers that are not init containers behave, where nothing is said of one alone."""
     requests: Resources = NOTHING
     """The effective request, computed once by `reconverge.model.requests.effective`."""
 
@@ -110,8 +134,15 @@ class Pod(ApiObject):
     started_at: Seconds | None = None
     """status.startTime: when the kubelet took the pod in."""
     restarts: int = 0
+    """The most restarts of a container that is not an init container."""
+    sidecar_restarts: int = 0
+    """The most restarts of a sidecar."""
+    restarts_beside: int = 0
+    """The restarts of all containers but those that `restarts` counts."""
+    exit_codes: tuple[tuple[str, int], ...] = ()
+    """(container, exit code) of each container of a finished pod; reported with the terminal phase."""
     waiting: str = ""
-    """Why the container waits, such as CrashLoopBackOff."""
+    """Why a container waits, such as CrashLoopBackOff."""
     grace: Seconds | None = None
     """deletionGracePeriodSeconds once the deletion has begun."""
     disruption_target: str = ""
@@ -133,6 +164,11 @@ class Pod(ApiObject):
     def available(self, min_ready: Seconds, now: Seconds) -> bool:
         """Whether the pod has been ready for `min_ready` seconds; does not look at deletion."""
         return self.ready and (min_ready == 0 or self.ready_since + min_ready <= now)
+
+    @property
+    def restarts_in_all(self) -> int:
+        """The restarts of all containers together."""
+        return self.restarts + self.restarts_beside
 
     @property
     def deletion_cost(self) -> int:

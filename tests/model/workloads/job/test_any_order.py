@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from reconverge.model.canonical import fingerprint
 from reconverge.model.events.base import Event
+from reconverge.model.events.containers import ContainerCrashes
 from reconverge.model.events.loops import LoopRestarts
 from reconverge.model.events.machines import NodeCrashes, NodeReboots, NodeRecovers
 from reconverge.model.events.nodes import NodeDeleted
-from reconverge.model.events.pods import ContainerCrashes, PodDeleted, PodForceDeleted
+from reconverge.model.events.pods import PodDeleted, PodForceDeleted
 
 Make = Callable[..., Any]
 NODES = st.sampled_from(["n1", "n2", "n3"])

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from reconverge.model.canonical import fingerprint
 from reconverge.model.events.base import Event
+from reconverge.model.events.containers import ContainerCrashes
 from reconverge.model.events.loops import LoopRestarts
 from reconverge.model.events.machines import KubeletRestarts, NodeCrashes, NodeRecovers
-from reconverge.model.events.pods import ContainerCrashes, PodDeleted, PodForceDeleted
+from reconverge.model.events.pods import PodDeleted, PodForceDeleted
 from reconverge.model.events.workloads import RollBack, RollOut, Scale
 
 Make = Callable[..., Any]

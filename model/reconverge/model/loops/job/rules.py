@@ -60,7 +60,7 @@ class JobRules:
         """Whether, with OnFailure, the restarts of unfinished pods reach backoffLimit (pastBackoffLimitOnFailure)."""
         if work.job.template.spec.restart_policy != "OnFailure":
             return False
-        restarts = sum(pod.restarts for pod in work.pods if pod.phase in ("Running", "Pending"))
+        restarts = sum(pod.restarts_in_all for pod in work.pods if pod.phase in ("Running", "Pending"))
         limit = work.job.backoff_limit
         return restarts > 0 if limit == 0 else restarts >= limit
 
@@ -102,6 +102,7 @@ class JobRules:
                 pod.ready,
                 shortest_ready,
                 -pod.restarts,
+                -pod.sidecar_restarts,
                 -pod.created_at,
                 alike,
                 pod.key,

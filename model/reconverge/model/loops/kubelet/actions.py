@@ -5,13 +5,16 @@ Source: `pkg/kubelet/kubelet.go`, `pkg/kubelet/status/status_manager.go`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from attrs import frozen
 
 from reconverge.model.action import Action, Written
 from reconverge.model.cluster import Cluster
 from reconverge.model.errors import NotFound, StoreUnavailable, Unreachable
+from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import MACHINES
-from reconverge.model.machines import LocalPod, Machine
+from reconverge.model.machines import Machine
 from reconverge.model.objects import Lease, Node
 from reconverge.model.objects.node import NO_SCHEDULE, NOT_READY, Taint
 from reconverge.model.store import Change
@@ -111,6 +114,11 @@ class Register(Action):
     def describe(self) -> str:
         """Names the node."""
         return f"registers node/{self.node.name}"
+
+
+def from_node(machine: Machine, actions: Iterable[Action]) -> tuple[Action, ...]:
+    """Writes to the API as ones of a machine's kubelet."""
+    return tuple(FromNode(machine.name, action, getattr(action, "reason", "")) for action in actions)
 
 
 def _working(cluster: Cluster, node: str) -> Machine:

@@ -16,17 +16,16 @@ from reconverge.model.cluster import Cluster
 from reconverge.model.errors import NotFound
 from reconverge.model.labels import label
 from reconverge.model.likeness import pod_text
+from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import Plan, Reading
 from reconverge.model.loops.kubelet.actions import Forget, FromNode, Locally
-from reconverge.model.machines import LocalPod, Machine
-from reconverge.model.objects import Node, Pod, PodSpec
+from reconverge.model.machines import Machine
+from reconverge.model.objects import Node, Pod
 from reconverge.model.objects.node import MEMORY_PRESSURE, NO_SCHEDULE, Taint
 from reconverge.model.pressure import CONDITIONS, Strain
-from reconverge.model.resources import Resources
+from reconverge.model.quality import CRITICAL, best_effort
 from reconverge.model.value import Seconds
 
-CRITICAL = 2_000_000_000
-"""The priority from which on a pod is critical (`pkg/apis/scheduling/types.go`, SystemCriticalPriority)."""
 MIRROR = "kubernetes.io/config.mirror"
 EVICTED = "Evicted"
 """Reason of a pod that is evicted, and of one that is not let in."""
@@ -60,18 +59,6 @@ class Remember(Action):
 def critical(pod: Pod) -> bool:
     """Whether a pod is critical: one of a mirror, or of a system priority."""
     return pod.spec.priority >= CRITICAL or label(pod.annotations, MIRROR) is not None
-
-
-def best_effort(spec: PodSpec) -> bool:
-    """Whether no container asks for CPU or memory, or limits them (`pkg/apis/core/v1/helper/qos`)."""
-    containers = (*spec.containers, *spec.init_containers)
-    return not any(_says(each) for one in containers for each in (one.requests, one.limits)) and not any(
-        amount for name, amount in spec.pod_requests if name in ("cpu", "memory")
-    )
-
-
-def _says(amounts: Resources) -> bool:
-    return amounts.cpu > 0 or amounts.memory > 0
 
 
 def refused(machine: Machine, pod: Pod) -> tuple[str, str] | None:
@@ -175,7 +162,7 @@ def _evict(machine: Machine, pod: Pod, local: LocalPod) -> tuple[Action, ...]:
     )
     failed = Patch("Pod", pod.key, pod.uid, fields, message.strip(), f"evicts {pod.reference} for {resource} pressure")
     return (
-        Locally(machine.name, local.with_(state="stopped", ready=False), "stops", message.strip()),
+        Locally(machine.name, local.stopped(), "stops", message.strip()),
         FromNode(machine.name, failed, failed.reason),
         Forget(machine.name, local.uid, local.key),
     )

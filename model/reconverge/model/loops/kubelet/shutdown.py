@@ -10,13 +10,14 @@ from attrs import frozen
 from reconverge.model.action import Action, Patch, Written
 from reconverge.model.cluster import Cluster
 from reconverge.model.errors import NotFound
+from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import Plan, Reading
+from reconverge.model.loops.kubelet import pods
 from reconverge.model.loops.kubelet.actions import Forget, FromNode, Locally
 from reconverge.model.loops.kubelet.pressure import critical
-from reconverge.model.machines import LocalPod, Machine
+from reconverge.model.machines import Machine
 from reconverge.model.objects import Node, Pod
 from reconverge.model.power import crashed
-from reconverge.model.rules import KubeletTimings
 from reconverge.model.value import Seconds
 
 NOT_ADMITTED = "NodeShutdown"
@@ -84,19 +85,14 @@ def _ends(reading: Reading, machine: Machine, local: LocalPod) -> Seconds:
     last = pod is not None and pod.uid == local.uid and critical(pod)
     begins = machine.stops_at - (late if last else timings.shutdown_grace)
     grace = late if last else timings.shutdown_grace - late
-    return begins + min(_wants(local, timings), local.spec.termination_grace, grace)
-
-
-def _wants(local: LocalPod, timings: KubeletTimings) -> Seconds:
-    return max(local.spec.behaviour.stops_after, timings.stop) if local.alive else 0
+    return begins + (pods.stop_time(local, min(local.spec.termination_grace, grace), timings) if local.alive else 0)
 
 
 def _stop(reading: Reading, machine: Machine, local: LocalPod) -> list[Action]:
     """Stops a pod and fails it; the object stays."""
     actions: list[Action] = []
     if local.alive:
-        stopped = local.with_(state="stopped", ready=False)
-        actions.append(Locally(machine.name, stopped, "stops", "the node is shutting down"))
+        actions.append(Locally(machine.name, local.stopped(), "stops", "the node is shutting down"))
     pod = reading.store.pod(local.key)
     if pod is not None and pod.uid == local.uid and not pod.terminal and machine.connected:
         actions.append(FromNode(machine.name, _terminated(pod)))

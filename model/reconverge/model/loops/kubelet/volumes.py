@@ -6,8 +6,8 @@ Source: `pkg/kubelet/volumemanager/volume_manager.go` (WaitForAttachAndMount).
 from __future__ import annotations
 
 from reconverge.model.action import Patch
+from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import Reading
-from reconverge.model.machines import LocalPod
 from reconverge.model.objects import Pod
 from reconverge.model.objects.storage import ATTACHMENT, CLAIM
 from reconverge.model.store import Change
