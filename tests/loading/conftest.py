@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from reconverge.loading import Loaded, LoadError, load_text
+from reconverge.model.objects import PodSpec
 
 DEPLOYMENT = """\
 apiVersion: apps/v1
@@ -70,3 +71,14 @@ def deployment() -> Callable[..., str]:
         return "\n".join(lines) + "\n"
 
     return text
+
+
+@pytest.fixture
+def spec_of(read_one: Callable[[str], Any], deployment: Callable[..., str]) -> Callable[..., PodSpec]:
+    """The pod spec of a Deployment with these lines added."""
+
+    def spec(pod: str = "", container: str = "") -> PodSpec:
+        found: PodSpec = read_one(deployment(pod=pod, container=container)).template.spec
+        return found
+
+    return spec

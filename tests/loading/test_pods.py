@@ -20,17 +20,6 @@ def resources(requests: str = "", limits: str = "") -> str:
     return f"resources: {{requests: {{{requests}}}, limits: {{{limits}}}}}"
 
 
-@pytest.fixture
-def spec_of(read_one: Read, deployment: Text) -> Callable[..., PodSpec]:
-    """The pod spec of a Deployment with these lines added."""
-
-    def spec(pod: str = "", container: str = "") -> PodSpec:
-        found: PodSpec = read_one(deployment(pod=pod, container=container)).template.spec
-        return found
-
-    return spec
-
-
 def test_requests_are_in_millicores_and_bytes_rounded_up(spec_of: Callable[..., PodSpec]) -> None:
     given = "cpu: .5, memory: 1.5Gi, ephemeral-storage: 1G, nvidia.com/gpu: 1, hugepages-2Mi: 4Mi"
     assert spec_of(container=resources(given)).requests == Resources(

@@ -68,12 +68,13 @@ class Lab:
 
     @staticmethod
     def spec(cpu: int = 100, memory: int = 0, **fields: Any) -> PodSpec:
-        """The spec of a pod with one container; `behaviour` may be its kind, `ports` are host ports."""
+        """The spec of a pod with one container unless told; `behaviour` may be its kind, `ports` are host ports."""
         behaviour = fields.pop("behaviour", Behaviour())
         if isinstance(behaviour, str):
             behaviour = Behaviour(behaviour)
         container = Container("c", Resources(cpu, memory), host_ports=fields.pop("ports", ()))
-        spec = PodSpec(containers=(container,), behaviour=behaviour, **fields)
+        containers = fields.pop("containers", (container,))
+        spec = PodSpec(containers=containers, behaviour=behaviour, **fields)
         return spec.with_(requests=effective(spec))
 
     @classmethod

@@ -10,6 +10,7 @@ import attrs
 
 from reconverge.checker.manifests import unsaid
 from reconverge.loading import Fields, LoadError, decode, nearest
+from reconverge.loading.errors import quoted_nearest
 from reconverge.model.events import EVENTS, Event, ManifestApplied, RollOut
 
 PREPARED: Mapping[type[Event], tuple[str, ...]] = {
@@ -65,6 +66,8 @@ def _value(kind: type[Event], field: Any, arguments: Fields, word: str) -> Any:
     if word == "labels":
         child = arguments.child(word)
         return tuple(sorted((key, None if child.raw(key) is None else child.text(key)) for key in child.value))
+    if field.name in kind.allowed:
+        _check_words(arguments, word, raw, kind.allowed[field.name])
     if isinstance(raw, list):
         return tuple(raw)
     if field.type in ("int", int):
@@ -74,6 +77,13 @@ def _value(kind: type[Event], field: Any, arguments: Fields, word: str) -> Any:
     if field.type in ("Seconds", "float", float):
         return _seconds(arguments, word)
     return arguments.text(word)
+
+
+def _check_words(arguments: Fields, word: str, raw: Any, allowed: tuple[str, ...]) -> None:
+    for each in raw if isinstance(raw, list) else [raw]:
+        if each not in allowed:
+            message = f'must be one of {", ".join(allowed)}, not "{each}"'
+            raise arguments.error(message, word, quoted_nearest(str(each), allowed))
 
 
 def _seconds(arguments: Fields, word: str) -> float:

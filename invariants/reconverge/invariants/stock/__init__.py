@@ -10,6 +10,7 @@ from reconverge.invariants.kinds import Invariant, Registry
 from reconverge.invariants.stock import (
     autoscaling,
     budgets,
+    containers,
     drains,
     endpoints,
     jobs,
@@ -45,6 +46,7 @@ STOCK: tuple[Invariant, ...] = (
     ordinals.ordered_pods,
     jobs.job_accounting,
     readiness.readiness_true,
+    containers.containers_start_in_turn,
     autoscaling.autoscaler_bounds,
     autoscaling.scaling_has_cause,
     kills.no_unprovoked_kill,

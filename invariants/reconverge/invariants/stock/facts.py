@@ -12,6 +12,7 @@ from reconverge.model.local_pods import LocalPod
 from reconverge.model.objects import Deployment, Node, Pod, ReplicaSet, Taint
 from reconverge.model.objects.node import NO_EXECUTE
 from reconverge.model.objects.revision import REVISION_HASH
+from reconverge.model.parts import Part, parts
 from reconverge.model.store import Change, Store
 
 CAN_BE_READY = frozenset({"ready", "not-ready-first"})
@@ -86,7 +87,12 @@ def held_unready(cluster: Cluster, pod: Pod) -> bool:
 def can_be_ready(workload: object) -> bool:
     """Whether pods of the workload's template become ready where they run, and may be scheduled at all."""
     template = getattr(workload, "template", None)
-    return template is not None and template.spec.behaviour.kind in CAN_BE_READY and not template.spec.scheduling_gates
+    return template is not None and not template.spec.scheduling_gates and all(map(_gets_ready, parts(template.spec)))
+
+
+def _gets_ready(part: Part) -> bool:
+    """Whether a program does its part for a pod to become ready; whether its probes let it is another question."""
+    return part.behaviour.kind == "exit-0" if part.role == "init" else part.behaviour.kind in CAN_BE_READY
 
 
 def owning_set(store: Store, pod: Pod) -> ReplicaSet | None:

@@ -13,9 +13,10 @@ from reconverge.invariants.stock.facts import count, knew_better
 from reconverge.invariants.stock.missing import why_missing
 from reconverge.model.objects import Job, JobStatus, Pod
 from reconverge.model.objects.job import JOB_TRACKING
+from reconverge.model.parts import parts
 from reconverge.model.store import Change
 
-CAN_FINISH = frozenset({"exit-0", "exit-1", "crashes"})
+CAN_FINISH = frozenset({"exit-0", "exit-1", "crashes", "out-of-memory"})
 """Behaviours of containers that end, well or not."""
 
 
@@ -135,7 +136,7 @@ def _too_many(step: Step, pod: Pod) -> str:
     applies=lambda _, job: (
         not (job.suspend or job.terminating or job.template.spec.scheduling_gates)
         and job.parallelism > 0
-        and job.template.spec.behaviour.kind in CAN_FINISH
+        and any(part.behaviour.kind in CAN_FINISH for part in parts(job.template.spec) if part.role == "main")
     ),
 )
 def job_completes(quiet: Quiet, job: Job) -> Iterable[Violation]:

@@ -10,13 +10,15 @@ from collections.abc import Iterable
 from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Situation, Step
 from reconverge.model.events import PodReady
-from reconverge.model.local_pods import LocalPod
+from reconverge.model.local_pods import LocalContainer, LocalPod
 from reconverge.model.loop import MACHINES
 from reconverge.model.loops.kubelet.actions import Locally
+from reconverge.model.loops.kubelet.containers import present_course
 from reconverge.model.objects import Pod
+from reconverge.model.parts import Part, parts
 from reconverge.model.store import Change
 
-NEVER = frozenset({"never-ready", "crashes"})
+NEVER = frozenset({"never-ready", "crashes", "no-image"})
 """Behaviours whose readiness probe never succeeds by itself."""
 
 
@@ -66,20 +68,33 @@ def _false_on_machine(step: Step, local: LocalPod) -> str:
     """What is wrong with a local pod that is held to be ready; empty if it is."""
     if not local.alive:
         return "its containers do not run"
-    if local.forced_ready is not None:
+    found = (_false_of_container(step, local, part, each) for part, each in local.parts() if part.role != "init")
+    return next(filter(None, found), "")
+
+
+def _false_of_container(step: Step, local: LocalPod, part: Part, container: LocalContainer) -> str:
+    """What is wrong with one container of a pod that is held to be ready; empty if nothing is."""
+    name = f"container {part.name}" if len(local.containers) > 1 else "its container"
+    if container.state != "running":
+        return f"{name} does not run"
+    if local.forced_ready is not None and part.role == "main":
         return "" if local.forced_ready else "its readiness probe fails"
-    kind = local.spec.behaviour.kind
-    if kind in NEVER:
-        return f"its template says {kind}"
-    ready_at = local.since + step.before.cluster.rules.kubelet.ready_late
-    if kind == "not-ready-first" and step.before.cluster.now < ready_at:
-        return f"its readiness probe succeeds only {ready_at - step.before.cluster.now:g} s later"
+    if part.behaviour.kind in NEVER:
+        return f"its template says {part.behaviour.kind}"
+    now, timings = step.before.cluster.now, step.before.cluster.rules.kubelet
+    probed = present_course(part, container, timings)
+    if probed.ready is None:
+        return "its readiness probe never succeeds"
+    if now < container.since + probed.ready:
+        return f"its readiness probe succeeds only {container.since + probed.ready - now:g} s later"
+    if probed.unready is not None and now >= container.since + probed.unready:
+        return "its readiness probe fails"
     return ""
 
 
 def _false_in_api(step: Step, pod: Pod) -> str:
     """What is wrong with a report; what was so a moment ago may be reported, so that only the template counts."""
-    kind = pod.spec.behaviour.kind
-    if kind not in NEVER or any(isinstance(event, PodReady) for event in step.before.events):
+    kinds = [part.behaviour.kind for part in parts(pod.spec) if part.role != "init" and part.behaviour.kind in NEVER]
+    if not kinds or any(isinstance(event, PodReady) for event in step.before.events):
         return ""
-    return f"its template says {kind}"
+    return f"its template says {kinds[0]}"

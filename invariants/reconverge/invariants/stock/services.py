@@ -8,11 +8,13 @@ from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Situation
 from reconverge.invariants.stock.facts import local_pod
 from reconverge.model.cluster import Cluster
+from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import MACHINES
 from reconverge.model.machines import Machine
 from reconverge.model.naming import WORKLOADS
-from reconverge.model.objects import Endpoint, Service
+from reconverge.model.objects import Endpoint, Pod, Service
 from reconverge.model.store import Change
+from reconverge.model.value import Seconds
 
 MOST_FAILURES = 1
 """How many failures of the environment a Service is meant to live through."""
@@ -118,10 +120,20 @@ def _why_not(cluster: Cluster, endpoint: Endpoint) -> str:
         return f"{name} is Terminating"
     if not endpoint.ready:
         return f"{name} is not ready"
-    serves_at = pod.ready_since + pod.spec.behaviour.serves_after
-    if not local.ready or cluster.now < serves_at:
+    if not local.ready or cluster.now < _serves_at(pod, local):
         return f"{name} is called ready, and does not serve yet"
-    return ""
+    hung = [part.name for part, each in local.parts() if each.hung_at is not None]
+    return f"{name} is called ready, and its container {hung[0]} hangs" if hung else ""
+
+
+def _serves_at(pod: Pod, local: LocalPod) -> Seconds:
+    """When a ready pod really serves: one that nobody probes is called ready though its program is still starting."""
+    begins = [
+        each.since + part.behaviour.starts_after
+        for part, each in local.parts()
+        if part.role != "init" and part.container.readiness is None
+    ]
+    return max(pod.ready_since + pod.spec.behaviour.serves_after, *begins, 0)
 
 
 def _was_serving(situation: Situation, service: Service) -> bool:

@@ -11,21 +11,10 @@ import re
 from reconverge.loading.errors import quoted_nearest
 from reconverge.loading.fields import Fields
 from reconverge.model.labels import Labels
-from reconverge.model.objects import Behaviour, PodSpec
+from reconverge.model.objects import BEHAVIOURS, Behaviour, PodSpec
 from reconverge.model.parts import Part, parts
 from reconverge.model.value import Seconds
 
-KINDS = (
-    "ready",
-    "never-ready",
-    "not-ready-first",
-    "exit-0",
-    "exit-1",
-    "crashes",
-    "hangs",
-    "out-of-memory",
-    "no-image",
-)
 SETTINGS = (
     "reconverge/behaviour",
     "reconverge/starts-after",
@@ -83,8 +72,10 @@ def _behaviour(metadata: Fields, given: dict[str, str], suffix: str, usual: Beha
     level = metadata.child("annotations")
     key = f"reconverge/behaviour{suffix}"
     kind = given.get(key, usual.kind)
-    if kind not in KINDS:
-        raise level.error(f'must be one of {", ".join(KINDS)}, not "{kind}"', key, quoted_nearest(kind, KINDS))
+    if kind not in BEHAVIOURS:
+        raise level.error(
+            f'must be one of {", ".join(BEHAVIOURS)}, not "{kind}"', key, quoted_nearest(kind, BEHAVIOURS)
+        )
     return Behaviour(
         kind=kind,
         serves_after=_seconds(level, given, f"reconverge/serves-after{suffix}", usual.serves_after),

@@ -9,6 +9,7 @@ import math
 import re
 from typing import Any
 
+from reconverge.loading.decoders.behaviour import SETTINGS
 from reconverge.loading.errors import LoadError, quoted_nearest
 from reconverge.loading.fields import Fields
 from reconverge.loading.schema import schema
@@ -31,9 +32,7 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9]
 _LONGEST_NAME = 253
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 PREFIX = "reconverge/"
-TEMPLATE_ANNOTATIONS = frozenset(
-    {"reconverge/behaviour", "reconverge/serves-after", "reconverge/stops-after", "reconverge/exits-after"}
-)
+TEMPLATE_ANNOTATIONS = frozenset(SETTINGS)
 LOAD = "reconverge/load"
 OBJECT_ANNOTATIONS = frozenset({LOAD})
 

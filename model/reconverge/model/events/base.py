@@ -31,6 +31,8 @@ class Event(Value):
     """Whether an operator does it on purpose (a disruption that budgets may restrain)."""
     failure: ClassVar[bool] = False
     """Whether it is a failure of the environment."""
+    allowed: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """The words that an argument may be, where they are few."""
 
     def enabled(self, cluster: Cluster) -> bool:
         """Whether it can happen now."""

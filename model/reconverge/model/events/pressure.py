@@ -5,7 +5,8 @@ Source: `pkg/kubelet/eviction/eviction_manager.go`; who is evicted for it is the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 from attrs import frozen
 
@@ -27,6 +28,7 @@ class PressureChanges(NodeEvent):
     name = "pressure"
     summary = "a node runs short of memory, disk or pid, or (on: false) no longer does"
     failure = True
+    allowed: ClassVar[Mapping[str, tuple[str, ...]]] = {"resource": tuple(CONDITIONS)}
 
     resource: str
     on: bool = True

@@ -5,9 +5,9 @@ Source: kubectl `pkg/cmd/{scale,rollout,apply,delete}`, `pkg/polymorphichelpers/
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import sha1
-from typing import Any
+from typing import Any, ClassVar
 
 from attrs import fields, frozen
 
@@ -17,7 +17,7 @@ from reconverge.model.events.base import Event, Options, choices, combined, edit
 from reconverge.model.labels import with_label
 from reconverge.model.loops.revisions import revisions_of
 from reconverge.model.naming import resolve, workloads
-from reconverge.model.objects import ApiObject, Behaviour, DaemonSet, Deployment, PodTemplate, StatefulSet
+from reconverge.model.objects import BEHAVIOURS, ApiObject, Behaviour, DaemonSet, Deployment, PodTemplate, StatefulSet
 from reconverge.model.store import Store
 
 HASH_LABEL = "pod-template-hash"
@@ -99,7 +99,7 @@ def next_template(workload: Any, behaviour: str, template: PodTemplate | None = 
 
 @frozen
 class RollOut(WorkloadEvent):
-    """A new pod template. `behaviour` is ready, never-ready or crashes: what its pods turn out to do.
+    """A new pod template. `behaviour` is ready, never-ready, crashes, no-image ...: what its pods turn out to do.
 
     `template` is the new template where a scenario sets fields of it; else only its content's identity changes.
     """
@@ -110,7 +110,8 @@ class RollOut(WorkloadEvent):
     """The fields that the template was made by setting, by path: a scenario's `set`."""
 
     name = "rollout"
-    summary = "a workload's pod template is changed (ready by default, or never-ready, crashes)"
+    allowed: ClassVar[Mapping[str, tuple[str, ...]]] = {"behaviour": BEHAVIOURS}
+    summary = "a workload's pod template is changed (ready by default, or never-ready, crashes, no-image)"
 
     @classmethod
     def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
@@ -141,6 +142,9 @@ class RollOut(WorkloadEvent):
             "ready": "",
             "never-ready": " to a template that never gets ready",
             "crashes": " to a template that crashes",
+            "no-image": " to a template whose image cannot be pulled",
+            "hangs": " to a template that hangs after a while",
+            "out-of-memory": " to a template that exceeds its memory limit",
         }.get(self.behaviour, f" ({self.behaviour})")
         return f"rollout of {self.workload}{kind}"
 

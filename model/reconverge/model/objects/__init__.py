@@ -14,7 +14,7 @@ from reconverge.model.objects.placement import (
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
-from reconverge.model.objects.pod import Behaviour, Container, Pod, PodSpec, PodTemplate, Probe
+from reconverge.model.objects.pod import BEHAVIOURS, Behaviour, Container, Pod, PodSpec, PodTemplate, Probe
 from reconverge.model.objects.policy import BudgetStatus, PodDisruptionBudget, PriorityClass
 from reconverge.model.objects.revision import ControllerRevision
 from reconverge.model.objects.service import Endpoint, EndpointSlice, Service
@@ -29,6 +29,7 @@ from reconverge.model.objects.workloads import (
 )
 
 __all__ = [
+    "BEHAVIOURS",
     "Affinity",
     "ApiObject",
     "Behaviour",

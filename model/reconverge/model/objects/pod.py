@@ -19,6 +19,20 @@ DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 TERMINAL_PHASES = frozenset({"Succeeded", "Failed"})
 
 
+BEHAVIOURS = (
+    "ready",
+    "never-ready",
+    "not-ready-first",
+    "exit-0",
+    "exit-1",
+    "crashes",
+    "hangs",
+    "out-of-memory",
+    "no-image",
+)
+"""What the program in a container may be like."""
+
+
 @frozen
 class Behaviour:
     """How a container behaves; the model's stand-in for the program inside.

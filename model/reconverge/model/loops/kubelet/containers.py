@@ -76,7 +76,7 @@ def exit_of(part: Part, container: LocalContainer, grace: Seconds, timings: Kube
     known = present_course(part, container, timings)
     if known.killed is not None:
         killed = container.since + known.killed + stop_time(part, grace, timings)
-        found.append(Exit(killed, KILLED, f"killed, for its {known.failing} probe fails"))
+        found.append(Exit(killed, KILLED, f"killed, for its {known.failing} probe failed {known.failures} times"))
     return min(found, key=lambda each: each.at, default=None)
 
 

@@ -27,6 +27,14 @@ class PodStatus:
         finder = pods.image_finder(machine, reading.machines.registry)
         return pods.turn(local, finder, reading.rules.kubelet, reading.now)
 
+    def ended(self, reading: Reading, local: LocalPod) -> tuple[LocalPod, str] | None:
+        """The pod with the containers ended whose end has come, and why; None if there is none."""
+        return pods.ended(local, reading.rules.kubelet, reading.now)
+
+    def phase_of_end(self, local: LocalPod) -> str:
+        """Succeeded or Failed if nothing that matters runs or will run again; empty otherwise."""
+        return pods.phase_of_end(local)
+
     def _status(self, reading: Reading, machine: Machine, pod: Pod | None, local: LocalPod) -> tuple[Action, ...]:
         """The write that brings the API's status to what the machine knows; none while it is cut off or equal."""
         if pod is None or pod.terminal:

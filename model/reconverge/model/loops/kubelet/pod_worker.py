@@ -123,7 +123,7 @@ class PodWorker(PodTermination):
             actions.append(step)
             local = step.pod
             step = self._step(reading, machine, local)
-        phase = pods.phase_of_end(local)
+        phase = self.phase_of_end(local)
         if phase:
             done = from_node(machine, (self._finish(pod, local, phase),)) if pod is not None else ()
             return Plan(None, (*actions, *done))
@@ -135,11 +135,11 @@ class PodWorker(PodTermination):
     def _step(self, reading: Reading, machine: Machine, local: LocalPod) -> Locally | None:
         """The next thing that happens to a pod's containers now, or None."""
         timings, now = reading.rules.kubelet, reading.now
-        ended = pods.ended(local, timings, now)
+        ended = self.ended(reading, local)
         if ended is not None:
             after, why = ended
             return Locally(machine.name, after.with_(ready=self.probe(reading, after)), "sees the exit of", why)
-        if pods.phase_of_end(local):
+        if self.phase_of_end(local):
             alone = pods.without_sidecars(local, timings, now)
             return Locally(machine.name, alone.with_(ready=False), "stops the sidecars of") if alone != local else None
         starts = self.turn(reading, machine, local).starts
@@ -176,5 +176,5 @@ class PodWorker(PodTermination):
         fields = (("phase", "Failed"), ("reason", DEADLINE_EXCEEDED), ("message", message), ("ready", False))
         verb = f"reports {pod.reference} Failed ({DEADLINE_EXCEEDED})"
         failed = Patch("Pod", pod.key, pod.uid, fields, message, verb)
-        stops = (Locally(machine.name, local.stopped(), "stops", message),) if local.alive else ()
-        return (*stops, *from_node(machine, (failed,)))
+        *stops, forget = self._let_go(machine, local, message)
+        return (*stops, *from_node(machine, (failed,)), forget)

@@ -25,12 +25,13 @@ class Course:
     """What the probes of one container come to, in seconds after its start; None for never.
 
     `started`: the startup probe succeeds. `killed`: a probe has failed so often that the container is stopped, and
-    `failing` says which. `ready` to `unready`: the readiness probe counts as succeeding.
+    `failing` says which and `failures` how often. `ready` to `unready`: the readiness probe counts as succeeding.
     """
 
     started: Seconds | None = 0
     killed: Seconds | None = None
     failing: str = ""
+    failures: int = 0
     ready: Seconds | None = 0
     unready: Seconds | None = None
 
@@ -44,13 +45,15 @@ def course(part: Part, hung: Seconds | None, timings: KubeletTimings) -> Course:
     started = _startup(container.startup, begins, ends)
     if started is None:
         assert container.startup is not None
-        return Course(None, _kill(container.startup, 0), "startup", None)
+        return Course(None, _kill(container.startup, 0), "startup", container.startup.failure, None)
     killed = _liveness(container.liveness, started, begins, ends)
     late = timings.ready_late if behaviour.kind == "not-ready-first" else 0
     ready, unready = _readiness(container.readiness, started, max(begins, late) if container.readiness else late, ends)
-    if behaviour.kind not in READY_AT_ALL:
+    if behaviour.kind not in READY_AT_ALL or (ready is not None and killed is not None and killed <= ready):
         ready = None
-    return Course(started, killed, "" if killed is None else "liveness", ready, unready)
+    if killed is None or container.liveness is None:
+        return Course(started, ready=ready, unready=unready)
+    return Course(started, killed, "liveness", container.liveness.failure, ready, unready)
 
 
 def _first(probe: Probe, moment: Seconds) -> Seconds:
@@ -86,5 +89,6 @@ def _readiness(
     if probe is None:
         return max(started, begins), None
     ready = _first(probe, max(started, begins)) + (probe.success - 1) * probe.period
-    unready = None if ends == inf else _kill(probe, max(started, ends))
-    return (ready, unready) if unready is None or ready < unready else (None, None)
+    if ready >= ends:
+        return None, None
+    return ready, None if ends == inf else _kill(probe, max(started, ends))
