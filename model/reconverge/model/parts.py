@@ -18,7 +18,7 @@ RUNS = Behaviour()
 """A sidecar of which nothing is said runs and is ready."""
 
 
-@frozen
+@frozen(cache_hash=True)
 class Part(Value):
     """One container of a pod. `role` is init (runs to its end before the others), sidecar or main."""
 

@@ -15,7 +15,7 @@ NEWEST = (1, 36)
 DEFAULT_VERSION = "1.34"
 
 
-@frozen
+@frozen(cache_hash=True)
 class KubeletTimings:
     """How long a kubelet takes, in seconds; the defaults make everything on a living machine immediate."""
 

@@ -35,8 +35,14 @@ class Turn:
     waiting: str = ""
 
 
+NOBODY = Turn()
+"""Nobody's turn: what is to run runs."""
+
+
 def turn(local: LocalPod, has_image: HasImage, timings: KubeletTimings, now: Seconds) -> Turn:
     """Whose turn it is in a pod that has been admitted."""
+    if local.state == "running" and len(local.containers) == 1:
+        return NOBODY
     starts: list[int] = []
     dues: list[Seconds] = []
     waiting = ""
