@@ -25,11 +25,13 @@ import yaml
 from reconverge.checker.event_words import signature
 from reconverge.invariants import Invariant
 from reconverge.invariants.stock import stock
+from reconverge.loading.decoders.behaviour import SETTINGS
 from reconverge.model import loops
 from reconverge.model.events import EVENTS, Event
 from reconverge.model.loop import ControlLoop
 from reconverge.model.loops.attach_detach import AttachDetachController
 from reconverge.model.loops.persistent_volume import PersistentVolumeController
+from reconverge.model.objects import BEHAVIOURS
 from reconverge.model.rules import DEFAULT_VERSION
 from reconverge.model.standard import standard_control_plane
 
@@ -90,6 +92,15 @@ spec:
   expect: {violated: []}
 ```
 """
+
+
+PROGRAMS = """\
+## What programs do
+
+The model runs no program. Annotations on a pod template say how its containers behave; what they leave open is as
+usual: an init container does its work at once, every other one runs and answers its probes. With a container's name
+after a dot an annotation is about that container alone, as in `reconverge/behaviour.migrate: exit-1`. Durations are
+seconds, or as in `90s`, `2m`, `1h`. `reconverge list annotations` prints the same."""
 
 
 def page(path: str) -> str:
@@ -221,7 +232,12 @@ def events(every: Mapping[str, type[Event]]) -> str:
         arguments = ", ".join(word if needed else f"[{word}]" for word, needed in signature(kind).items())
         nature = "failure" if kind.failure else "on purpose" if kind.voluntary else ""
         lines.append(f"| {name} | {arguments} | {_cell(kind.summary)} | {nature} |")
-    return _page(lines)
+    lines += ["", *PROGRAMS.splitlines(), "", *_table("annotation", SETTINGS)]
+    return _page([*lines, "", *_table("behaviour", BEHAVIOURS)])
+
+
+def _table(what: str, every: Mapping[str, str]) -> list[str]:
+    return [f"| {what} | what it says |", "|---|---|", *(f"| {name} | {_cell(told)} |" for name, told in every.items())]
 
 
 # Text ---------------------------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ def test_a_missing_trace_names_those_that_are_kept(run: Any, kept: Path) -> None
     assert f".reconverge/traces/{kept.name}" in ended.err
 
 
-@pytest.mark.parametrize("group", ["invariants", "events", "loops", "rules"])
+@pytest.mark.parametrize("group", ["invariants", "events", "loops", "rules", "annotations"])
 def test_everything_that_is_listed_is_explained(run: Any, group: str) -> None:
     listed = run("list", group)
     assert listed.code == 0

@@ -108,8 +108,9 @@ def _plain(value: Any) -> Any:
 
 def signature(kind: type[Event]) -> Mapping[str, bool]:
     """The arguments of an event kind in a scenario's words, and whether each is required."""
-    return {
+    found = {
         _word(field.name): field.default is attrs.NOTHING
         for field in attrs.fields(kind)
         if field.name not in PREPARED.get(kind, ())
     }
+    return {**found, "set": False} if kind is RollOut else found

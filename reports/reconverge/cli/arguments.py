@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from reconverge.cli.errors import UsageError, unknown
 
 COMMANDS = ("check", "replay", "explain", "list", "simulate", "export-test", "conform", "audit")
-LISTS = ("invariants", "events", "loops", "rules")
+LISTS = ("invariants", "events", "loops", "rules", "annotations")
 REPORTS = ("dot", "html", "itf", "json", "junit", "markdown", "sarif", "text")
 
 DESCRIPTION = """\
@@ -59,7 +59,7 @@ def parser() -> tuple[Parser, dict[str, Parser]]:
         ("check", "explore what can happen and judge it", _add_check),
         ("replay", "play a kept trace again, without any search", _add_replay),
         ("explain", "say what an invariant, event, control loop or rule is", _add_explain),
-        ("list", "list all invariants, events, control loops or rules", _add_list),
+        ("list", "list all invariants, events, control loops, rules or annotations", _add_list),
         ("simulate", "play one random run and show it", _add_simulate),
         ("export-test", "make a test of a kept trace", _add_export),
         ("conform", "hold the model against recordings of a real control plane", _add_history),

@@ -20,7 +20,13 @@ from reconverge.reports.reference import Entry
 if TYPE_CHECKING:
     from reconverge.invariants import Registry
 
-SINGULAR = {"invariants": "invariant", "events": "event", "loops": "control loop", "rules": "rule"}
+SINGULAR = {
+    "invariants": "invariant",
+    "events": "event",
+    "loops": "control loop",
+    "rules": "rule",
+    "annotations": "annotation",
+}
 
 
 def explain_command(options: Namespace, output: Output) -> int:
@@ -49,7 +55,8 @@ def entries(group: str, options: Namespace) -> list[Entry]:
         from reconverge.checker import standard_control_plane
 
         return reference.loops(standard_control_plane().loops)
-    return reference.events() if group == "events" else reference.rules()
+    simple = {"events": reference.events, "rules": reference.rules, "annotations": reference.annotations}
+    return simple[group]()
 
 
 def _registry(options: Namespace) -> Registry:

@@ -1,4 +1,4 @@
-"""What there is to know about each invariant, event, control loop and rule: for `explain`, `list` and the pages."""
+"""What there is to know about each invariant, event, control loop, rule and annotation: for `explain`, `list` and the pages."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ from typing import Any
 import attrs
 from attrs import frozen
 
+from reconverge.checker.event_words import signature
 from reconverge.invariants import Invariant
+from reconverge.loading.decoders.behaviour import OF_PODS, SETTINGS
+from reconverge.loading.decoders.meta import LOAD, LOADS
 from reconverge.model.events import EVENTS
 from reconverge.model.events.base import Event
 from reconverge.model.loop import ControlLoop
+from reconverge.model.objects import BEHAVIOURS
 from reconverge.model.rules import DEFAULT_VERSION, NEWEST, OLDEST, Rules
 from reconverge.reports import words
 
@@ -67,7 +71,7 @@ class Entry:
     """One thing that can be explained. `details` are (label, text) pairs."""
 
     group: str
-    """invariants, events, loops or rules."""
+    """invariants, events, loops, rules or annotations."""
     id: str
     headline: str
     """What it is, in one sentence."""
@@ -108,7 +112,7 @@ def events() -> list[Entry]:
 
 
 def _event(name: str, kind: type[Event]) -> Entry:
-    arguments = ", ".join(field.name for field in _fields(kind) if field.name != "template")
+    arguments = ", ".join(signature(kind))
     nature = "a failure of the environment" if kind.failure else "done on purpose" if kind.voluntary else ""
     details = (
         ("arguments", arguments),
@@ -117,6 +121,22 @@ def _event(name: str, kind: type[Event]) -> Entry:
         ("use", f"--may {name}=1, or in a scenario's may: and steps:"),
     )
     return Entry("events", name, words.sentence(kind.summary), arguments, _told(details))
+
+
+def annotations() -> list[Entry]:
+    """The annotations that say how programs behave, by name."""
+    return [_annotation(name, told) for name, told in sorted({**SETTINGS, LOAD: LOADS}.items())]
+
+
+def _annotation(name: str, told: str) -> Entry:
+    of_workload = name == LOAD
+    kinds = [(kind, what) for kind, what in BEHAVIOURS.items()] if name == "reconverge/behaviour" else []
+    of_one = "" if of_workload or name in OF_PODS else f"{name}.CONTAINER is about one container of the pod"
+    place = (
+        "metadata.annotations of a workload" if of_workload else "metadata.annotations of a pod template, or of a pod"
+    )
+    details = (("place", place), ("one", of_one), *kinds)
+    return Entry("annotations", name, words.sentence(told), "", _told(details))
 
 
 def loops(every: Iterable[ControlLoop[Any]]) -> list[Entry]:

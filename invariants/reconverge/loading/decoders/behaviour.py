@@ -15,14 +15,15 @@ from reconverge.model.objects import BEHAVIOURS, Behaviour, PodSpec
 from reconverge.model.parts import Part, parts
 from reconverge.model.value import Seconds
 
-SETTINGS = (
-    "reconverge/behaviour",
-    "reconverge/starts-after",
-    "reconverge/serves-after",
-    "reconverge/stops-after",
-    "reconverge/exits-after",
-)
-_OF_PODS = frozenset({"reconverge/serves-after"})
+SETTINGS = {
+    "reconverge/behaviour": "what the program does; one of the behaviours",
+    "reconverge/starts-after": "from the start of a container to the first probe that its program answers; 0 unless told",
+    "reconverge/serves-after": "from ready to really serving, for the whole pod; 0 unless told",
+    "reconverge/stops-after": "from the stop signal to the exit; at once unless told, never more than the grace period",
+    "reconverge/exits-after": "from the start of a container to what its behaviour says; 1 s unless told",
+}
+"""The annotations on pod templates, and what they say. Durations are seconds, or as in 90s, 2m, 1h."""
+OF_PODS = frozenset({"reconverge/serves-after"})
 """Settings of a pod as a whole: a Service knows no containers."""
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?")
 _UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, None: 1}
@@ -44,7 +45,7 @@ def own_behaviours(spec: PodSpec, metadata: Fields, annotations: Labels) -> PodS
     names = [part.name for part in parts(spec)]
     for key in given:
         setting, _, name = key.partition(".")
-        if setting in _OF_PODS:
+        if setting in OF_PODS:
             raise level.error("is about a pod as a whole, not about one container", key)
         if name not in names:
             message = f'is about a container "{name}", and the pod has none of that name'

@@ -34,6 +34,7 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 PREFIX = "reconverge/"
 TEMPLATE_ANNOTATIONS = frozenset(SETTINGS)
 LOAD = "reconverge/load"
+LOADS = "the total demand of the workload, such as 800m, shared by the pods that serve"
 OBJECT_ANNOTATIONS = frozenset({LOAD})
 
 

@@ -110,7 +110,7 @@ class RollOut(WorkloadEvent):
     """The fields that the template was made by setting, by path: a scenario's `set`."""
 
     name = "rollout"
-    allowed: ClassVar[Mapping[str, tuple[str, ...]]] = {"behaviour": BEHAVIOURS}
+    allowed: ClassVar[Mapping[str, tuple[str, ...]]] = {"behaviour": tuple(BEHAVIOURS)}
     summary = "a workload's pod template is changed (ready by default, or never-ready, crashes, no-image)"
 
     @classmethod

@@ -19,17 +19,17 @@ DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 TERMINAL_PHASES = frozenset({"Succeeded", "Failed"})
 
 
-BEHAVIOURS = (
-    "ready",
-    "never-ready",
-    "not-ready-first",
-    "exit-0",
-    "exit-1",
-    "crashes",
-    "hangs",
-    "out-of-memory",
-    "no-image",
-)
+BEHAVIOURS = {
+    "ready": "runs and answers its probes; the default",
+    "never-ready": "runs, and its readiness probe never succeeds",
+    "not-ready-first": "is ready a little after its start (rule kubelet-ready-late)",
+    "exit-0": "ends well after exits-after",
+    "exit-1": "is ready, and ends with an error after exits-after",
+    "crashes": "is never ready, and ends with an error after exits-after",
+    "hangs": "runs on after exits-after, and answers no probe any more",
+    "out-of-memory": "exceeds its memory limit after exits-after, and is killed",
+    "no-image": "cannot be started: its image cannot be pulled",
+}
 """What the program in a container may be like."""
 
 
@@ -37,11 +37,9 @@ BEHAVIOURS = (
 class Behaviour:
     """How a container behaves; the model's stand-in for the program inside.
 
-    `kind` is ready, never-ready, not-ready-first, exit-0, exit-1, crashes, hangs (after `exits_after` it answers no
-    probe any more), out-of-memory (after `exits_after` it exceeds its memory limit, if it has one) or no-image (its
-    image cannot be pulled). Durations are seconds: `starts_after` from start to the first answer to a probe,
+    `kind` is one of BEHAVIOURS. Durations are seconds: `starts_after` from start to the first answer to a probe,
     `serves_after` from ready to really serving, `stops_after` from the stop signal to the exit (never more than the
-    grace period), `exits_after` from start to exit.
+    grace period), `exits_after` from start to what the kind says.
     """
 
     kind: str = "ready"
