@@ -55,8 +55,9 @@ def entries(group: str, options: Namespace) -> list[Entry]:
         from reconverge.checker import standard_control_plane
 
         return reference.loops(standard_control_plane().loops)
-    simple = {"events": reference.events, "rules": reference.rules, "annotations": reference.annotations}
-    return simple[group]()
+    if group == "annotations":
+        return reference.of_programs()
+    return reference.events() if group == "events" else reference.rules()
 
 
 def _registry(options: Namespace) -> Registry:
@@ -72,8 +73,9 @@ def explained(entry: Entry, page: Page) -> list[Text]:
     title = Text(entry.id, "bold")
     title.append(f"  {SINGULAR[entry.group]}", "dim")
     lines = [title, rule(page), *indented(entry.headline, page, 0)]
+    width = max([12, *(len(label) + 2 for label, _ in entry.details)])
     for label, text in entry.details:
-        lines += labelled(label, text, page, width=12)
+        lines += labelled(label, text, page, width=width)
     return lines
 
 

@@ -1,4 +1,4 @@
-"""What there is to know about each invariant, event, control loop, rule and annotation: for `explain`, `list` and the pages."""
+"""What there is to know about each invariant, event, control loop, rule and annotation: for `explain` and `list`."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _event(name: str, kind: type[Event]) -> Entry:
     return Entry("events", name, words.sentence(kind.summary), arguments, _told(details))
 
 
-def annotations() -> list[Entry]:
+def of_programs() -> list[Entry]:
     """The annotations that say how programs behave, by name."""
     return [_annotation(name, told) for name, told in sorted({**SETTINGS, LOAD: LOADS}.items())]
 
@@ -132,9 +132,7 @@ def _annotation(name: str, told: str) -> Entry:
     of_workload = name == LOAD
     kinds = [(kind, what) for kind, what in BEHAVIOURS.items()] if name == "reconverge/behaviour" else []
     of_one = "" if of_workload or name in OF_PODS else f"{name}.CONTAINER is about one container of the pod"
-    place = (
-        "metadata.annotations of a workload" if of_workload else "metadata.annotations of a pod template, or of a pod"
-    )
+    place = f"metadata.annotations of {'a workload' if of_workload else 'a pod template, or of a pod'}"
     details = (("place", place), ("one", of_one), *kinds)
     return Entry("annotations", name, words.sentence(told), "", _told(details))
 

@@ -17,7 +17,7 @@ from reconverge.model.value import Seconds
 
 SETTINGS = {
     "reconverge/behaviour": "what the program does; one of the behaviours",
-    "reconverge/starts-after": "from the start of a container to the first probe that its program answers; 0 unless told",
+    "reconverge/starts-after": "from the start of a container until its program answers probes; 0 unless told",
     "reconverge/serves-after": "from ready to really serving, for the whole pod; 0 unless told",
     "reconverge/stops-after": "from the stop signal to the exit; at once unless told, never more than the grace period",
     "reconverge/exits-after": "from the start of a container to what its behaviour says; 1 s unless told",
