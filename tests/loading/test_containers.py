@@ -103,6 +103,13 @@ def test_what_is_said_of_a_pod_is_said_of_its_main_containers(read_one: Read) ->
     assert {name for name, each in found.items() if each == Behaviour("crashes", starts_after=60)} == {"app", "log"}
 
 
+def test_what_a_program_uses_is_a_quantity(read_one: Read, error_of: Read) -> None:
+    found = behaviours(read_one, "reconverge/memory.app: 600Mi, reconverge/disk: 2Gi")
+    assert (found["app"].memory, found["app"].disk) == (600 * 2**20, 2 * 2**30)
+    assert (found["log"].memory, found["log"].disk) == (None, 2 * 2**30)
+    assert 'Did you mean "1Gi"?' in error_of(POD.format(annotations="reconverge/memory: 1 Gib"))
+
+
 def test_what_is_said_of_one_container_is_said_of_it_alone(read_one: Read) -> None:
     given = "reconverge/behaviour.migrate: exit-1, reconverge/exits-after: 9s, reconverge/behaviour.log: exit-0"
     assert behaviours(read_one, given) == {

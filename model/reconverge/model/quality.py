@@ -6,6 +6,7 @@ Source: `pkg/apis/core/v1/helper/qos/qos.go`, `pkg/kubelet/qos/policy.go`.
 from __future__ import annotations
 
 from reconverge.model.objects import Container, PodSpec
+from reconverge.model.parts import Part, parts
 
 CRITICAL = 2_000_000_000
 """The priority from which on a pod is critical (`pkg/apis/scheduling/types.go`, SystemCriticalPriority)."""
@@ -35,6 +36,24 @@ def guaranteed(spec: PodSpec) -> bool:
             (each.limits.memory, each.requests.memory),
         )
     )
+
+
+def usage(part: Part, resource: str) -> int:
+    """What a container uses of memory or disk in bytes: what is said of it, or else what it asks for."""
+    asked = part.container.requests
+    if resource == "memory":
+        return asked.memory if part.behaviour.memory is None else part.behaviour.memory
+    return asked.ephemeral_storage if part.behaviour.disk is None else part.behaviour.disk
+
+
+def excess(spec: PodSpec, resource: str) -> tuple[bool, int]:
+    """Whether a pod uses more of memory or disk than it asks for, and its use in bytes.
+
+    One that asks for nothing uses more than that.
+    """
+    used = sum(usage(part, resource) for part in parts(spec) if part.role != "init")
+    asked = spec.requests.memory if resource == "memory" else spec.requests.ephemeral_storage
+    return asked == 0 or used > asked, used
 
 
 def oom_score(spec: PodSpec, container: Container, memory: int) -> int:

@@ -96,6 +96,24 @@ def test_a_program_that_always_needs_too_much_is_in_a_crash_loop(host: Any) -> N
     assert node.status() == ("Running", False, 1, "CrashLoopBackOff")
 
 
+@pytest.mark.parametrize(("needs", "restarts"), [(GIB, 0), (GIB + 1, 1)])
+def test_a_program_that_needs_more_than_its_limit_is_killed(host: Any, needs: int, restarts: int) -> None:
+    node = host()
+    limited = Container("main", limits=Resources(memory=GIB))
+    node.bind(behaviour=Behaviour(memory=needs, exits_after=4), containers=(limited,))
+    node.lab.until(10)
+    assert node.status()[2] == restarts
+
+
+def test_the_kernel_kills_what_is_far_above_its_request_before_what_asks_for_nothing(host: Any) -> None:
+    node = host()
+    node.bind("asks", containers=(Container("c", requests=Resources(100, GIB)),), behaviour=Behaviour(memory=8 * GIB))
+    node.bind("modest")
+    node.lab.settle()
+    node.lab.happens(NodeOutOfMemory("n1"))
+    assert (node.status("asks")[2], node.status("modest")[2]) == (1, 0)
+
+
 def test_the_kernel_kills_whoever_asked_for_nothing_first(host: Any) -> None:
     node = host()
     asks = Resources(100, GIB)

@@ -12,7 +12,7 @@ from reconverge.checker.event_words import words_of
 from reconverge.model.canonical import fingerprint
 from reconverge.model.events import EVENTS, NodeCrashes, NodePartitioned, NodeRecovers, PressureChanges
 from reconverge.model.loops.kubelet import Kubelet
-from reconverge.model.objects import Container, DaemonSet, Taint
+from reconverge.model.objects import Behaviour, Container, DaemonSet, Taint
 from reconverge.model.objects.node import DISK_PRESSURE, MEMORY_PRESSURE
 from reconverge.model.objects.placement import Toleration
 from reconverge.model.resources import Resources
@@ -110,6 +110,23 @@ def test_memory_takes_those_above_their_request_first(busy: Any) -> None:
     one = busy(asks={"memory": GI}, nothing={"priority": 9})
     one.happens(MEMORY)
     assert evicted(one) == [(0, "nothing"), (10, "asks")]
+
+
+def test_among_those_above_their_request_priority_decides_then_how_far_they_are_above_it(busy: Any) -> None:
+    one = busy(
+        modest={"memory": 2 * GI, "behaviour": Behaviour(memory=GI)},
+        little={"memory": 2 * GI, "behaviour": Behaviour(memory=3 * GI)},
+        much={"memory": GI, "behaviour": Behaviour(memory=3 * GI)},
+        dear={"memory": GI, "priority": 5, "behaviour": Behaviour(memory=9 * GI)},
+    )
+    one.happens(MEMORY)
+    assert evicted(one) == [(0, "much"), (10, "little"), (20, "dear"), (30, "modest")]
+
+
+def test_disk_takes_those_that_use_most_of_it(busy: Any) -> None:
+    one = busy(a={"behaviour": Behaviour(disk=GI)}, b={"behaviour": Behaviour(disk=2 * GI)})
+    one.happens(DISK)
+    assert evicted(one) == [(0, "b"), (10, "a")]
 
 
 def test_process_ids_go_by_priority_alone(busy: Any) -> None:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from math import ceil
 
 from reconverge.loading.errors import quoted_nearest
 from reconverge.loading.fields import Fields
@@ -20,6 +21,8 @@ SETTINGS = {
     "reconverge/starts-after": "from the start of a container until its program answers probes; 0 unless told",
     "reconverge/serves-after": "from ready to really serving, for the whole pod; 0 unless told",
     "reconverge/stops-after": "from the stop signal to the exit; at once unless told, never more than the grace period",
+    "reconverge/memory": "what a container uses, such as 600Mi; what it asks for unless told; killed above its limit",
+    "reconverge/disk": "what a container uses of its node's disk; what it asks for unless told",
     "reconverge/exits-after": "from the start of a container to what its behaviour says; 1 s unless told",
 }
 """The annotations on pod templates, and what they say. Durations are seconds, or as in 90s, 2m, 1h."""
@@ -83,7 +86,13 @@ def _behaviour(metadata: Fields, given: dict[str, str], suffix: str, usual: Beha
         stops_after=_seconds(level, given, f"reconverge/stops-after{suffix}", usual.stops_after),
         exits_after=_seconds(level, given, f"reconverge/exits-after{suffix}", usual.exits_after),
         starts_after=_seconds(level, given, f"reconverge/starts-after{suffix}", usual.starts_after),
+        memory=_bytes(level, given, f"reconverge/memory{suffix}", usual.memory),
+        disk=_bytes(level, given, f"reconverge/disk{suffix}", usual.disk),
     )
+
+
+def _bytes(level: Fields, given: dict[str, str], key: str, default: int | None) -> int | None:
+    return ceil(level.quantity(key)) if key in given else default
 
 
 def _seconds(level: Fields, given: dict[str, str], key: str, default: Seconds) -> Seconds:

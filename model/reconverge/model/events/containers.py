@@ -21,7 +21,7 @@ from reconverge.model.loop import MACHINES
 from reconverge.model.loops.kubelet import containers
 from reconverge.model.parts import Part
 from reconverge.model.power import with_machine
-from reconverge.model.quality import oom_score
+from reconverge.model.quality import oom_score, usage
 from reconverge.model.store import Change
 
 
@@ -166,9 +166,11 @@ class NodeOutOfMemory(NodeEvent):
             for place, (part, each) in enumerate(local.parts()):
                 if each.state == "running":
                     score = oom_score(local.spec, part.container, memory)
-                    ranked.append(((-score, text, local.key, place), local))
+                    # What asks for nothing uses something, too.
+                    share = max(1000 * usage(part, "memory") // memory, 1) if memory else 0
+                    ranked.append(((-score - share, -score, text, local.key, place), local))
         first = min(ranked, key=lambda each: each[0], default=None)
-        return None if first is None else (first[1], int(first[0][3]))
+        return None if first is None else (first[1], int(first[0][-1]))
 
     def enabled(self, cluster: Cluster) -> bool:
         """Something runs there."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha1
 from typing import Any, ClassVar
 
-from attrs import fields, frozen
+from attrs import evolve, fields, frozen
 
 from reconverge.model.action import Create, Written
 from reconverge.model.cluster import Cluster
@@ -17,7 +17,7 @@ from reconverge.model.events.base import Event, Options, choices, combined, edit
 from reconverge.model.labels import with_label
 from reconverge.model.loops.revisions import revisions_of
 from reconverge.model.naming import resolve, workloads
-from reconverge.model.objects import BEHAVIOURS, ApiObject, Behaviour, DaemonSet, Deployment, PodTemplate, StatefulSet
+from reconverge.model.objects import BEHAVIOURS, ApiObject, DaemonSet, Deployment, PodTemplate, StatefulSet
 from reconverge.model.store import Store
 
 HASH_LABEL = "pod-template-hash"
@@ -89,10 +89,7 @@ def next_template(workload: Any, behaviour: str, template: PodTemplate | None = 
     """A new template of a workload: other content, and pods that behave as told ("" for as before)."""
     before: PodTemplate = template if template is not None else workload.template
     kind = behaviour or before.spec.behaviour.kind
-    told = before.spec.behaviour
-    spec = before.spec.with_(
-        behaviour=Behaviour(kind, told.serves_after, told.stops_after, told.exits_after, told.starts_after)
-    )
+    spec = before.spec.with_(behaviour=evolve(before.spec.behaviour, kind=kind))
     content = f"{before.digest}/{workload.generation}/{kind}"
     return before.with_(spec=spec, digest=sha1(content.encode()).hexdigest()[:10])
 

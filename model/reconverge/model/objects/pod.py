@@ -39,7 +39,8 @@ class Behaviour:
 
     `kind` is one of BEHAVIOURS. Durations are seconds: `starts_after` from start to the first answer to a probe,
     `serves_after` from ready to really serving, `stops_after` from the stop signal to the exit (never more than the
-    grace period), `exits_after` from start to what the kind says.
+    grace period), `exits_after` from start to what the kind says. `memory` and `disk` are what the container uses, in
+    bytes; None for what it asks for. One that uses more memory than its limit is killed after `exits_after`.
     """
 
     kind: str = "ready"
@@ -47,6 +48,8 @@ class Behaviour:
     stops_after: Seconds = 0
     exits_after: Seconds = 1
     starts_after: Seconds = 0
+    memory: int | None = None
+    disk: int | None = None
 
 
 @frozen

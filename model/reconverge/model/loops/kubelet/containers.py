@@ -71,13 +71,19 @@ def exit_of(part: Part, container: LocalContainer, grace: Seconds, timings: Kube
     if behaviour.kind in EXITS:
         code = EXITS[behaviour.kind]
         found.append(Exit(container.since + behaviour.exits_after, code, f"exit code {code}"))
-    if behaviour.kind == "out-of-memory" and part.container.limits.memory:
+    if exceeds_limit(part):
         found.append(Exit(container.since + behaviour.exits_after, KILLED, f"{OOM_KILLED}, exit code {KILLED}"))
     known = present_course(part, container, timings)
     if known.killed is not None:
         killed = container.since + known.killed + stop_time(part, grace, timings)
         found.append(Exit(killed, KILLED, f"killed, for its {known.failing} probe failed {known.failures} times"))
     return min(found, key=lambda each: each.at, default=None)
+
+
+def exceeds_limit(part: Part) -> bool:
+    """Whether the program needs more memory than its container may have."""
+    limit, needs = part.container.limits.memory, part.behaviour.memory
+    return limit > 0 and (part.behaviour.kind == "out-of-memory" or (needs is not None and needs > limit))
 
 
 def stop_time(part: Part, grace: Seconds, timings: KubeletTimings) -> Seconds:

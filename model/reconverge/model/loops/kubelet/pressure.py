@@ -23,7 +23,7 @@ from reconverge.model.machines import Machine
 from reconverge.model.objects import Node, Pod
 from reconverge.model.objects.node import MEMORY_PRESSURE, NO_SCHEDULE, Taint
 from reconverge.model.pressure import CONDITIONS, Strain
-from reconverge.model.quality import CRITICAL, best_effort
+from reconverge.model.quality import CRITICAL, best_effort, excess
 from reconverge.model.value import Seconds
 
 MIRROR = "kubernetes.io/config.mirror"
@@ -137,16 +137,12 @@ def _victims(reading: Reading, machine: Machine) -> list[Victim]:
 
 
 def _rank(resource: str, pod: Pod) -> tuple[Any, ...]:
-    """Who goes first: more than was asked for, then low priority, then much use. Use is taken to be the request.
-
-    Pods that ask for nothing use more than that.
-    """
-    requests = pod.spec.requests
-    if resource == "memory":
-        return requests.memory > 0, pod.spec.priority
-    if resource == "disk":
-        return requests.ephemeral_storage > 0, pod.spec.priority, -requests.ephemeral_storage
-    return (pod.spec.priority,)
+    """Who goes first: more than was asked for, then low priority, then much beyond the request (of disk: much use)."""
+    spec = pod.spec
+    if resource == "pid":
+        return (spec.priority,)
+    exceeds, used = excess(spec, resource)
+    return not exceeds, spec.priority, (spec.requests.memory if resource == "memory" else 0) - used
 
 
 def _evict(machine: Machine, pod: Pod, local: LocalPod) -> tuple[Action, ...]:
