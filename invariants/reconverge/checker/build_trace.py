@@ -256,7 +256,7 @@ def _machine(change: Change) -> Iterator[Difference]:
         return
     fields = [
         (name, getattr(before, name), getattr(after, name))
-        for name in ("powered", "reachable", "kubelet", "runtime", "exists")
+        for name in ("powered", "reachable", "kubelet", "runtime", "network", "exists")
         if getattr(before, name) != getattr(after, name)
     ]
     if fields:

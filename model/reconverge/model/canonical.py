@@ -344,7 +344,7 @@ class _Form:
             sorted(repr(self.object(each)) for each in self._others()),
             self.known("", ""),
             sorted(self.cluster.machines.zones_down),
-            self.cluster.machines.registry,
+            self.cluster.machines.registry.answers,
             sorted(self.cluster.machines.load.items()),
             [self.group(groups[name]) for name in sorted(groups)],
             self.control_plane(),

@@ -19,6 +19,7 @@ def unseen(machine: Machine) -> tuple[Any, ...]:
         machine.reachable,
         machine.kubelet,
         machine.runtime,
+        machine.network,
         machine.exists,
         machine.pressure,
         machine.strain,
@@ -31,7 +32,8 @@ def machine(machine: Machine | None, cluster: Cluster) -> tuple[Any, ...] | None
     if machine is None:
         return None
     known: tuple[Any, ...] = (
-        machine.zone, machine.powered, machine.reachable, machine.kubelet, machine.runtime, machine.exists,
+        machine.zone, machine.powered, machine.reachable, machine.kubelet, machine.runtime, machine.network,
+        machine.exists,
     )  # fmt: skip
     if machine.strain is not None:
         strain = machine.strain.relative(cluster.rules.kubelet, cluster.now)

@@ -25,6 +25,9 @@ M = TypeVar("M")
 MACHINES = "Machine"
 """The pseudo-kind under which changes of machines are delivered to the loops that live on them."""
 
+REGISTRY = "ImageRegistry"
+"""The pseudo-kind under which kubelets are told that the image registry answers again, or no longer."""
+
 OVERTAKEN = -1
 """The revision of a pass in which somebody else has written since its read: no store has it."""
 

@@ -28,6 +28,8 @@ class Machine(Value):
     kubelet: bool = True
     runtime: bool = True
     """Whether the container runtime answers; if not the kubelet starts and stops nothing."""
+    network: bool = True
+    """Whether the container network is ready; if not the kubelet reports the node not ready and starts no pod in it."""
     exists: bool = True
     """Whether the instance exists at the cloud provider; a terminated one makes its Node object go."""
     pods: Map[int, LocalPod] = EMPTY
@@ -70,6 +72,18 @@ class Machine(Value):
 
 
 @frozen
+class ImageRegistry(Value):
+    """Where machines pull their images from, and whether it answers."""
+
+    answers: bool = True
+
+    @property
+    def reference(self) -> str:
+        """What people call it."""
+        return "image-registry"
+
+
+@frozen
 class Machines(Value):
     """All machines by name, the zones that are down, the load of the workloads, the node groups, and etcd's members."""
 
@@ -79,8 +93,7 @@ class Machines(Value):
     """Total demand in millicores by workload reference (see `reconverge.model.load`)."""
     groups: Map[str, NodeGroup] = EMPTY
     control_plane: ControlPlaneHealth = HEALTHY
-    registry: bool = True
-    """Whether the image registry answers: without it no image is pulled."""
+    registry: ImageRegistry = ImageRegistry()
 
     def get(self, name: str) -> Machine | None:
         """The machine of a node, or None."""

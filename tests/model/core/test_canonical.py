@@ -14,6 +14,7 @@ from reconverge.model import events as e
 from reconverge.model.canonical import fingerprint, node_classes, pod_classes
 from reconverge.model.labels import Requirement, Selector, labels_of
 from reconverge.model.likeness import age, node_likeness, pod_likeness
+from reconverge.model.machines import ImageRegistry
 from reconverge.model.objects import (
     Affinity,
     NodeSelectorTerm,
@@ -271,6 +272,7 @@ DIFFERENCES: dict[str, Callable[[Any], None]] = {
     "machine cut off": of_machine(reachable=False),
     "kubelet dead": of_machine(kubelet=False),
     "runtime hung": of_machine(runtime=False),
+    "network not ready": of_machine(network=False),
     "instance gone": of_machine(exists=False),
     "container exited": on_machine(state="exited"),
     "container not ready": on_machine(ready=False),
@@ -280,7 +282,7 @@ DIFFERENCES: dict[str, Callable[[Any], None]] = {
     "container restarted": of_container(restarts=1),
     "container not started": of_container(state="waiting"),
     "container hangs": of_container(hung_at=3),
-    "no registry": of_machines(registry=False),
+    "no registry": of_machines(registry=ImageRegistry(False)),
     "pod not checked": on_machine(checked=False),
     "probe forced": on_machine(forced_ready=True),
     "loop paused": of_loop(paused=True),

@@ -28,6 +28,20 @@ CASES: list[tuple[list[Event], Event, str, dict[str, Any]]] = [
     ([], e.InstanceTerminated("n1"), "the instance of node n1 is terminated", {"node": "n1"}),
     ([], e.KubeletRestarts("n1"), "the kubelet of node n1 restarts", {"node": "n1"}),
     ([], e.RuntimeHangs("n1"), "the container runtime of node n1 hangs", {"node": "n1"}),
+    ([], e.NetworkPluginFails("n1"), "the container network of node n1 fails", {"node": "n1"}),
+    ([e.NetworkPluginFails("n1")], e.NodeRecovers("n1"), "node n1 comes back", {"node": "n1"}),
+    ([], e.NetworkUnavailable("n1"), "node n1 has no route", {"node": "n1"}),
+    (
+        [e.NetworkUnavailable("n1")],
+        e.NetworkUnavailable("n1", on=False),
+        "node n1 has a route again",
+        {"node": "n1", "on": False},
+    ),
+    ([], e.RegistryDown(), "the image registry stops answering", {}),
+    ([e.RegistryDown()], e.RegistryBack(), "the image registry answers again", {}),
+    ([], e.ContainerHangs(FIRST), f"a container of pod {FIRST} hangs", {"pod": FIRST}),
+    ([], e.ContainerCrashes(FIRST, "c"), f"container c of pod {FIRST} crashes", {"pod": FIRST, "container": "c"}),
+    ([], e.NodeOutOfMemory("n1"), "node n1 is out of memory and its kernel kills a container", {"node": "n1"}),
     ([], e.Cordon("n1"), "node n1 is cordoned", {"node": "n1"}),
     ([e.Cordon("n1")], e.Uncordon("n1"), "node n1 is uncordoned", {"node": "n1"}),
     ([], e.Drain("n1"), "drain of node n1", {"node": "n1"}),
@@ -88,6 +102,7 @@ IDS = [f"{event.name}-{place}" for place, (_, event, _, _) in enumerate(CASES)]
 ALWAYS = {"time", "control-plane-cut", "loop-restart", "delete", "rollout", "kubelet-restart", "node-reboot"}
 """Kinds that can happen again at once."""
 ALWAYS |= {"drain", "force-delete-pod", "scale", "rollback", "container-crash", "pod-unready", "pod-ready"}
+ALWAYS |= {"node-out-of-memory"}
 
 
 @pytest.mark.parametrize(("before", "event", "words", "arguments"), CASES, ids=IDS)

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from reconverge.model.events import InstanceTerminated, KubeletRestarts, NodeCrashes, NodeReboots, NodeRecovers
+from reconverge.model.events import (
+    ContainerCrashes,
+    InstanceTerminated,
+    KubeletRestarts,
+    NetworkPluginFails,
+    NetworkUnavailable,
+    NodeCrashes,
+    NodeReboots,
+    NodeRecovers,
+)
 
 
 @pytest.fixture
@@ -92,3 +101,60 @@ def test_a_reboot_starts_the_time_of_being_ready_anew(lab: Any) -> None:
     made.settle()
     assert made.cluster.now == 1_030
     assert made.get("Deployment", "web").status.available == 1
+
+
+def test_pods_of_a_node_that_says_itself_that_it_is_not_ready_stay_ready_until_they_are_evicted(shop: Any) -> None:
+    """Only a node that falls silent has its pods marked not ready."""
+    ((uid, _, _),) = on(shop, "n1")
+    shop.strikes(NetworkPluginFails("n1"))
+    shop.quiet_now()
+    node = shop.get("Node", "n1")
+    assert (node.ready, node.ready_reason) == ("False", "KubeletNotReady")
+    shop.until(1_299)
+    assert {(taint.key, taint.effect) for taint in shop.get("Node", "n1").taints} == {
+        ("node.kubernetes.io/not-ready", "NoSchedule"),
+        ("node.kubernetes.io/not-ready", "NoExecute"),
+    }
+    assert on(shop, "n1") == [(uid, True, 0)]
+    shop.settle()
+    assert set(shop.times("deletes pod/")) == {1_300}
+    assert on(shop, "n1") == [], "its kubelet lives, and removes them"
+    assert shop.get("Deployment", "web").status.available == 2
+
+
+def test_nothing_is_started_without_a_network_but_what_uses_the_host_s(host: Any) -> None:
+    node = host()
+    node.strikes(NetworkPluginFails("n1"))
+    node.bind("own")
+    node.bind("hosts", host_network=True)
+    node.lab.settle()
+    assert node.status("own") == ("Pending", False, 0, "ContainerCreating")
+    assert node.status("hosts")[:2] == ("Running", True)
+    node.lab.happens(NodeRecovers("n1"))
+    assert node.status("own")[:2] == ("Running", True)
+    assert node.lab.get("Node", "n1").ready == "True"
+
+
+def test_a_container_that_ends_without_a_network_stays_down(host: Any) -> None:
+    node = host()
+    node.bind()
+    node.lab.settle()
+    node.strikes(NetworkPluginFails("n1"))
+    node.lab.happens(ContainerCrashes("pod/p"))
+    assert node.status() == ("Running", False, 0, "")
+    node.lab.happens(NodeRecovers("n1"))
+    assert node.status() == ("Running", True, 1, "")
+
+
+def test_a_node_without_a_route_keeps_its_pods_and_gets_no_new_ones(shop: Any) -> None:
+    shop.strikes(NetworkUnavailable("n1"))
+    shop.settle()
+    node = shop.get("Node", "n1")
+    assert [(taint.key, taint.effect) for taint in node.taints] == [
+        ("node.kubernetes.io/network-unavailable", "NoSchedule")
+    ]
+    assert node.ready == "True"
+    assert len(on(shop, "n1")) == 1
+    shop.strikes(NetworkUnavailable("n1", on=False))
+    shop.settle()
+    assert shop.get("Node", "n1").taints == ()

@@ -34,4 +34,6 @@ def _machine_trouble(cluster: Cluster, node: str) -> str:
         return "whose kubelet does not reach the API server"
     if not machine.runtime:
         return "whose container runtime hangs"
+    if not machine.network:
+        return "whose container network is not ready"
     return "whose kubelet does not run" if not machine.kubelet else ""

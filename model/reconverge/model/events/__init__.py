@@ -30,6 +30,7 @@ from reconverge.model.events.machines import (
     NodeRecovers,
     RuntimeHangs,
 )
+from reconverge.model.events.networks import NetworkPluginFails, NetworkUnavailable
 from reconverge.model.events.nodes import (
     Cordon,
     Drain,
@@ -69,6 +70,7 @@ EVENTS: dict[str, type[Event]] = {
         PodUnready, PodReady, LoopPauses, LoopResumes, LoopRestarts, WatchStalls, WatchCatchesUp, TimePasses,
         LeaderLost, LeaderOverlaps, EtcdMemberLost, EtcdMemberBack, RestartsOnOldStore, PressureChanges, NodeShutsDown,
         ContainerHangs, OutOfMemory, NodeOutOfMemory, RegistryDown, RegistryBack,
+        NetworkPluginFails, NetworkUnavailable,
     )
 }  # fmt: skip
 """Every kind of event by its name."""
@@ -93,6 +95,8 @@ __all__ = [
     "LoopRestarts",
     "LoopResumes",
     "ManifestApplied",
+    "NetworkPluginFails",
+    "NetworkUnavailable",
     "NodeCrashes",
     "NodeDeleted",
     "NodeJoins",

@@ -17,8 +17,9 @@ from reconverge.model.events.machines import NodeEvent
 from reconverge.model.events.pods import PodEvent
 from reconverge.model.likeness import pod_text
 from reconverge.model.local_pods import LocalContainer, LocalPod
-from reconverge.model.loop import MACHINES
+from reconverge.model.loop import REGISTRY
 from reconverge.model.loops.kubelet import containers
+from reconverge.model.machines import ImageRegistry
 from reconverge.model.parts import Part
 from reconverge.model.power import with_machine
 from reconverge.model.quality import oom_score, usage
@@ -201,13 +202,12 @@ class RegistryDown(Event):
 
     def enabled(self, cluster: Cluster) -> bool:
         """It is not so yet."""
-        return cluster.machines.registry is not self.up
+        return cluster.machines.registry.answers is not self.up
 
     def apply(self, cluster: Cluster) -> Written:
         """Every kubelet tries again."""
-        after = cluster.with_(machines=cluster.machines.with_(registry=self.up))
-        machines = after.machines.by_name
-        return after, tuple(Change(MACHINES, name, machines[name], machines[name]) for name in sorted(machines))
+        before, after = cluster.machines.registry, ImageRegistry(self.up)
+        return cluster.with_(machines=cluster.machines.with_(registry=after)), (Change(REGISTRY, "", before, after),)
 
     def describe(self) -> str:
         """The image registry stops answering."""

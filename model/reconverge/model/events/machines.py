@@ -120,14 +120,16 @@ class NodeRecovers(NodeEvent):
             machine is not None
             and machine.exists
             and machine.boots_at is None
-            and not (machine.connected and machine.runtime)
+            and not (machine.connected and machine.runtime and machine.network)
             and machine.zone not in cluster.machines.zones_down
         )
 
     def apply(self, cluster: Cluster) -> Written:
-        """Power, connection, kubelet and runtime are there again."""
+        """Power, connection, kubelet, runtime and network are there again."""
         machine = cluster.machines.by_name[self.node]
-        return with_machine(cluster, machine.with_(powered=True, reachable=True, kubelet=True, runtime=True))
+        return with_machine(
+            cluster, machine.with_(powered=True, reachable=True, kubelet=True, runtime=True, network=True)
+        )
 
     def describe(self) -> str:
         """Node n1 comes back."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from reconverge.model.action import Action
 from reconverge.model.errors import ApiError
 from reconverge.model.local_pods import LocalPod
-from reconverge.model.loop import MACHINES, ControlLoop, Plan, Reading
+from reconverge.model.loop import MACHINES, REGISTRY, ControlLoop, Plan, Reading
 from reconverge.model.loops.kubelet import pressure, shutdown
 from reconverge.model.loops.kubelet.node_status import report_node
 from reconverge.model.loops.kubelet.pod_worker import PodWorker
@@ -32,7 +32,7 @@ class Kubelet(PodWorker, ControlLoop[None]):
     """All kubelets as one loop: keys are `node|` for a node's own status and `node|namespace/pod` for its pods."""
 
     name = "kubelet"
-    watches = frozenset({"Pod", "Node", "Lease", MACHINES, *VOLUME_KINDS})
+    watches = frozenset({"Pod", "Node", "Lease", MACHINES, REGISTRY, *VOLUME_KINDS})
     physical = True
     source = "pkg/kubelet/kubelet.go"
 
@@ -51,6 +51,8 @@ class Kubelet(PodWorker, ControlLoop[None]):
             return None, self._pod_changed(change, reading)
         if change.kind == MACHINES:
             return None, self._machine_changed(change, reading)
+        if change.kind == REGISTRY:
+            return None, self.relist(reading)
         if change.kind in VOLUME_KINDS:
             return None, [pod_key(*each) for each in woken_by(change, reading)]
         machine = reading.machines.get(change.key)
@@ -73,9 +75,6 @@ class Kubelet(PodWorker, ControlLoop[None]):
         after: Machine | None = change.after
         if after is None:
             return []
-        if before is after:
-            # Nothing on the machine: what is around it has changed, such as the image registry.
-            return self._all_of(reading, after)
         if before is not None and before.with_(pods=after.pods) == after:
             # Only pods changed. The kubelet's own doing needs no wake; an exit or a lost check does, and under
             # pressure somebody else may be to be evicted.

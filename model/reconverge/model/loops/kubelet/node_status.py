@@ -25,6 +25,12 @@ def report_node(reading: Reading, machine: Machine) -> Plan[None]:
         renewed = f"renews the lease of node/{machine.name}"
         fields = (("renewed_at", None),)
         actions.append(Patch("Lease", lease.key, lease.uid, fields, "heartbeats again", renewed))
+    if not machine.network:
+        if node.ready == "True":
+            reason = "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady"
+            failed = (("ready", "False"), ("ready_reason", "KubeletNotReady"))
+            actions.append(Patch("Node", node.key, node.uid, failed, reason, f"reports node/{node.name} not Ready"))
+        return Plan(None, from_node(machine, actions))
     if node.ready != "True":
         due = node.created_at + reading.rules.kubelet.node_ready
         if node.ready_reason == "KubeletNotReady" and reading.now < due:

@@ -24,7 +24,9 @@ class PodStatus:
     def turn(self, reading: Reading, machine: Machine, local: LocalPod) -> pods.Turn:
         """Which containers of a pod start now, and why others wait."""
         assert reading.machines is not None
-        finder = pods.image_finder(machine, reading.machines.registry)
+        if not machine.network and not local.spec.host_network:
+            return pods.without_network(local)
+        finder = pods.image_finder(machine, reading.machines.registry.answers)
         return pods.turn(local, finder, reading.rules.kubelet, reading.now)
 
     def ended(self, reading: Reading, local: LocalPod) -> tuple[LocalPod, str] | None:

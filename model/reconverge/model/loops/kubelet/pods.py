@@ -14,6 +14,7 @@ from attrs import frozen
 
 from reconverge.model.local_pods import LocalContainer, LocalPod
 from reconverge.model.loops.kubelet import containers
+from reconverge.model.loops.kubelet.volumes import CREATING
 from reconverge.model.machines import Machine
 from reconverge.model.parts import Part
 from reconverge.model.rules import KubeletTimings
@@ -68,6 +69,13 @@ def turn(local: LocalPod, has_image: HasImage, timings: KubeletTimings, now: Sec
             waiting = waiting or INITIALISING
             break
     return Turn(tuple(starts), min(dues, default=None), waiting)
+
+
+def without_network(local: LocalPod) -> Turn:
+    """Nobody's turn in a pod whose network is not ready: nothing is started there, for the first time or again."""
+    if all(each.state == "running" for each in local.containers):
+        return NOBODY
+    return Turn(waiting="" if _begun(local) else CREATING)
 
 
 def _begun(local: LocalPod) -> bool:
