@@ -31,6 +31,7 @@ from reconverge.model.events import EVENTS, Event
 from reconverge.model.loop import ControlLoop
 from reconverge.model.loops.attach_detach import AttachDetachController
 from reconverge.model.loops.persistent_volume import PersistentVolumeController
+from reconverge.model.loops.pvc_protection import ClaimProtection
 from reconverge.model.objects import BEHAVIOURS
 from reconverge.model.rules import DEFAULT_VERSION
 from reconverge.model.standard import standard_control_plane
@@ -38,7 +39,7 @@ from reconverge.model.standard import standard_control_plane
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 MADE = "<!-- Made by docs/generate.py; do not edit. -->"
-STORAGE = (AttachDetachController, PersistentVolumeController)
+STORAGE = (AttachDetachController, ClaimProtection, PersistentVolumeController)
 """Loops that run where storage is described, as their own words say."""
 ERRS = {
     "misses": "misses failures",

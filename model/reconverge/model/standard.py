@@ -25,6 +25,7 @@ from reconverge.model.loops.kubelet import Kubelet
 from reconverge.model.loops.node_lifecycle import NodeLifecycleController
 from reconverge.model.loops.persistent_volume import PersistentVolumeController
 from reconverge.model.loops.pod_gc import PodGarbageCollector
+from reconverge.model.loops.pvc_protection import ClaimProtection
 from reconverge.model.loops.replicaset import ReplicaSetController
 from reconverge.model.loops.scheduler import Scheduler
 from reconverge.model.loops.statefulset import StatefulSetController
@@ -68,7 +69,7 @@ def storage_loops(objects: Iterable[ApiObject]) -> tuple[ControlLoop[Any], ...]:
     kinds = {each.kind for each in objects}
     if CLASS not in kinds and VOLUME not in kinds:
         return ()
-    return PersistentVolumeController(), AttachDetachController()
+    return PersistentVolumeController(), AttachDetachController(), ClaimProtection()
 
 
 def cluster_of(objects: Iterable[ApiObject], rules: Rules | None = None, groups: Iterable[NodeGroup] = ()) -> Cluster:

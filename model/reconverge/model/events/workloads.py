@@ -18,7 +18,9 @@ from reconverge.model.labels import with_label
 from reconverge.model.loops.revisions import revisions_of
 from reconverge.model.naming import resolve, workloads
 from reconverge.model.objects import BEHAVIOURS, ApiObject, DaemonSet, Deployment, PodTemplate, StatefulSet
+from reconverge.model.objects.storage import PersistentVolumeClaim
 from reconverge.model.store import Store
+from reconverge.model.volumes import described
 
 HASH_LABEL = "pod-template-hash"
 
@@ -350,11 +352,14 @@ class ObjectDeleted(Event):
     def enabled(self, cluster: Cluster) -> bool:
         """It is there, and no pod (those have their own events)."""
         found = resolve(cluster.store, self.object)
-        return found is not None and found.kind != "Pod"
+        return found is not None and found.kind != "Pod" and not found.terminating
 
     def apply(self, cluster: Cluster) -> Written:
-        """The object is removed at once; the garbage collector deletes its dependents."""
+        """The object is removed at once; the garbage collector deletes its dependents. A claim in use is protected."""
         found = resolve(cluster.store, self.object)
+        if isinstance(found, PersistentVolumeClaim) and described(cluster.store):
+            store, change = cluster.store.put(found.with_(deletion_at=cluster.now))
+            return cluster.with_(store=store), (change,)
         store, change = cluster.store.remove(found.kind, found.key)
         return cluster.with_(store=store), (change,)
 

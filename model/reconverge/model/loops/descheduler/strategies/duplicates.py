@@ -11,12 +11,12 @@ from reconverge.model.loops.descheduler.run import Run
 from reconverge.model.loops.descheduler.strategies.strategy import Strategy
 from reconverge.model.objects import Node, Pod
 
-OwnerKey = tuple[str, str, str, str]
-"""Namespace, kind and name of the owner, and what its pods are made of."""
+OwnerKey = tuple[str, str, str, tuple[str, ...]]
+"""Namespace, kind and name of the owner, and the images of its pods' containers."""
 
 
 class RemoveDuplicates(Strategy):
-    """Evicts pods of one owner and one template from nodes that hold several of them."""
+    """Evicts pods of one owner and the same images from nodes that hold several of them."""
 
     name = "RemoveDuplicates"
 
@@ -37,13 +37,10 @@ class RemoveDuplicates(Strategy):
                     run.evict(pod, f"{len(by_node[name])} pods of {key[1].lower()}/{key[2]} on {name}, {keep} may stay")
 
     def owner_key(self, pod: Pod) -> OwnerKey | None:
-        """What makes pods duplicates of each other; None for one that has no owner that counts.
-
-        Upstream compares the images of the containers; here the template stands for them.
-        """
+        """What makes pods duplicates of each other; None for one that has no owner that counts."""
         if pod.owner is None or pod.owner.kind in self.settings.exclude_owner_kinds:
             return None
-        return pod.namespace, pod.owner.kind, pod.owner.name, pod.template_digest
+        return pod.namespace, pod.owner.kind, pod.owner.name, tuple(sorted(each.image for each in pod.spec.containers))
 
     def keeps(self, run: Run, by_node: dict[str, list[Pod]]) -> dict[str, int]:
         """How many pods of one owner may stay on each node that holds too many."""

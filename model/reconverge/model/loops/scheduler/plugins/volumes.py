@@ -89,6 +89,12 @@ class VolumeBinding(Filter):
         if not claims:
             return None
         store = cycle.store
+        going = next((claim for claim in claims if claim.terminating), None)
+        if going is not None:
+            said = f'persistentvolumeclaim "{going.name}" is being deleted'
+            failure = Failure("VolumeBinding", (said,), resolvable=False, of_pod=True)
+            cycle.checks.insert(0, lambda node, usage, delta: failure)
+            return None
         unbound = [claim for claim in claims if not claim.bound]
         if any((found := class_of(store, claim)) is None or not found.delays for claim in unbound):
             # A PreFilter that says no: no filter of any node is asked.
