@@ -143,7 +143,7 @@ def test_pods_per_node_and_spot_and_windows_count() -> None:
 
 def test_zones_of_a_group_or_of_its_subnets_come_before_the_clusters() -> None:
     assert only_pool(group("availabilityZones: [eu-west-1c]")).zones == ("eu-west-1c",)
-    vpc = "vpc: {subnets: {private: {one: {id: subnet-1, az: eu-west-1a}, eu-west-1b: {id: subnet-2}}, public: {x: {}}}}\n"
+    vpc = "vpc: {subnets: {private: {one: {az: eu-west-1a}, eu-west-1b: {id: subnet-2}}, public: {x: {}}}}\n"
     private = only_pool(vpc + group("privateNetworking: true"))
     assert private.group is not None
     assert private.group.subnets == (Subnet("one", "eu-west-1a"), Subnet("eu-west-1b", "eu-west-1b"))

@@ -31,16 +31,12 @@ def is_pool_source(kind: str, api_version: str) -> bool:
 
 def sources(documents: Iterable[Document]) -> tuple[Document, ...]:
     """Those of some documents that describe pools themselves."""
-    return tuple(
-        each
-        for each in documents
-        if (each.group, each.kind) in VERSIONS and (each.kind != eksctl.KIND or _groups(each))
-    )
+    return tuple(each for each in documents if (each.group, each.kind) in VERSIONS and _describes(each))
 
 
-def _groups(document: Document) -> bool:
-    """Whether a cluster has node groups at all: it may have Fargate or Karpenter alone."""
-    return any(document.value.get(key) for key in eksctl.GROUPS)
+def _describes(document: Document) -> bool:
+    """Whether there is a pool in it: a ClusterConfig may have Fargate or Karpenter alone."""
+    return document.kind != eksctl.KIND or any(document.value.get(key) for key in eksctl.GROUPS)
 
 
 def described_pools(documents: Iterable[Document]) -> Described:

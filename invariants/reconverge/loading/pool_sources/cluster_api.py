@@ -1,7 +1,8 @@
 """Cluster API's MachineDeployment and MachinePool: a number of equal machines, which the autoscaler may change.
 
-Source: cluster-api `api/core/v1beta2/machinedeployment_types.go`, `docs/book/src/reference/api/metadata-propagation.md`;
-autoscaler `cluster-autoscaler/cloudprovider/clusterapi/{clusterapi_utils,clusterapi_unstructured}.go`.
+Source: cluster-api `api/core/v1beta2/machinedeployment_types.go`,
+`docs/book/src/reference/api/metadata-propagation.md`; autoscaler
+`cluster-autoscaler/cloudprovider/clusterapi/{clusterapi_utils,clusterapi_unstructured}.go`.
 """
 
 from __future__ import annotations
