@@ -153,6 +153,7 @@ class _Form:
                 machine.kubelet,
                 machine.runtime,
                 machine.exists,
+                machine.stopped,
                 machine.pressure,
                 machine.strain,
                 machine.stops_at,
@@ -337,6 +338,8 @@ class _Form:
             known = (*known, sorted(machine.pressure), strain)
         if machine.stops_at is not None:
             known = (*known, ("goes off", age(machine.stops_at, self.now)))
+        if machine.stopped:
+            known = (*known, "stopped")
         if not machine.group:
             return known
         boots = None if machine.boots_at is None else age(machine.boots_at, self.now)

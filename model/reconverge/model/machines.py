@@ -61,6 +61,8 @@ class Machine(Value):
     """Whether the container runtime answers; if not the kubelet starts and stops nothing."""
     exists: bool = True
     """Whether the instance exists at the cloud provider; a terminated one makes its Node object go."""
+    stopped: bool = False
+    """Whether the cloud provider was told to stop the instance; it says so once the machine is off."""
     pods: Map[int, LocalPod] = EMPTY
     """Pods by uid."""
     registers: Node | None = None

@@ -40,7 +40,7 @@ from reconverge.model.events.pods import (
     PodUnready,
 )
 from reconverge.model.events.pressure import PressureChanges
-from reconverge.model.events.shutdown import NodeShutsDown
+from reconverge.model.events.shutdown import InstanceStopped, NodeShutsDown
 from reconverge.model.events.workloads import (
     ManifestApplied,
     ObjectDeleted,
@@ -61,6 +61,7 @@ EVENTS: dict[str, type[Event]] = {
         ManifestApplied, ObjectDeleted, LoadChanges, PodDeleted, PodEvicted, PodForceDeleted, ContainerCrashes,
         PodUnready, PodReady, LoopPauses, LoopResumes, LoopRestarts, WatchStalls, WatchCatchesUp, TimePasses,
         LeaderLost, LeaderOverlaps, EtcdMemberLost, EtcdMemberBack, RestartsOnOldStore, PressureChanges, NodeShutsDown,
+        InstanceStopped,
     )
 }  # fmt: skip
 """Every kind of event by its name."""
@@ -74,6 +75,7 @@ __all__ = [
     "EtcdMemberBack",
     "EtcdMemberLost",
     "Event",
+    "InstanceStopped",
     "InstanceTerminated",
     "KubeletRestarts",
     "LabelChanges",

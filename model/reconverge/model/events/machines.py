@@ -110,7 +110,7 @@ class NodeRecovers(NodeEvent):
     """A crashed or partitioned node comes back."""
 
     name = "node-recover"
-    summary = "a crashed, cut off or hung node comes back"
+    summary = "a crashed, stopped, cut off or hung node comes back"
 
     def enabled(self, cluster: Cluster) -> bool:
         """The instance exists, something is wrong with it, and its zone is up."""
@@ -124,9 +124,10 @@ class NodeRecovers(NodeEvent):
         )
 
     def apply(self, cluster: Cluster) -> Written:
-        """Power, connection, kubelet and runtime are there again."""
+        """Power, connection, kubelet and runtime are there again; a stopped instance is started."""
         machine = cluster.machines.by_name[self.node]
-        return with_machine(cluster, machine.with_(powered=True, reachable=True, kubelet=True, runtime=True))
+        back = machine.with_(powered=True, reachable=True, kubelet=True, runtime=True, stopped=False)
+        return with_machine(cluster, back)
 
     def describe(self) -> str:
         """Node n1 comes back."""
