@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from attrs import evolve
+from attrs import fields as fields_of
 
 from reconverge.checker.event_words import argument_values, event_class, event_from
 from reconverge.checker.node_sources import describes_nodes, pools_of
@@ -49,8 +50,11 @@ SPEC = (
 SWITCHES = {
     "evict-unready-pods": ("evict_unready_pods", ("healthy-budget", "budget-always")),
     "autoscaler-base": ("autoscaler_base", ("spec", "status")),
+    "autoscaler-expander": ("autoscaler_expander", ("least-waste", "random")),
 }
 """Single rules that a scenario may switch: the field of Rules, and its values."""
+FLAGS = {each.name.replace("_", "-"): each.name for each in fields_of(Rules) if isinstance(each.default, bool)}
+"""Rules that a scenario may switch on or off: the field of Rules."""
 
 
 GRACES = {"shutdown-grace": "shutdown_grace", "shutdown-grace-critical": "shutdown_grace_critical"}
@@ -182,11 +186,12 @@ def _rules(spec: Fields) -> Rules:
         rules = Rules.for_version(version)
     except ValueError as error:
         raise ScenarioError(str(error), spec.where("kubernetes")) from None
-    switches = spec.child("rules").only(*SWITCHES, *GRACES)
+    switches = spec.child("rules").only(*SWITCHES, *FLAGS, *GRACES)
     words = switches.names()
     changes: dict[str, Any] = {
         SWITCHES[word][0]: switches.choice(word, SWITCHES[word][1]) for word in words if word in SWITCHES
     }
+    changes |= {FLAGS[word]: switches.flag(word) for word in words if word in FLAGS}
     graces = {GRACES[word]: switches.integer(word, 0) for word in words if word in GRACES}
     if graces:
         changes["kubelet"] = evolve(rules.kubelet, **graces)
