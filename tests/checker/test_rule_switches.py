@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from attrs import fields
 
 from reconverge.checker import Scenario
 from reconverge.loading import LoadError
@@ -33,10 +34,13 @@ def test_one_rule_is_switched_and_the_others_stay(given: dict[str, Any], field: 
     assert getattr(scenario(given, "1.30").rules, field) == value
 
 
-def test_every_rule_that_is_on_or_off_may_be_switched() -> None:
-    for name, value in ((name, getattr(Rules(), name)) for name in Rules.__slots__ if name != "__weakref__"):
-        if isinstance(value, bool):
-            assert getattr(scenario({name.replace("_", "-"): not value}).rules, name) is not value
+FLAGS = [each.name for each in fields(Rules) if isinstance(each.default, bool)]
+
+
+@pytest.mark.parametrize("name", FLAGS)
+def test_every_rule_that_is_on_or_off_may_be_switched(name: str) -> None:
+    other = not getattr(Rules(), name)
+    assert getattr(scenario({name.replace("_", "-"): other}).rules, name) is other
 
 
 @pytest.mark.parametrize(

@@ -139,4 +139,6 @@ def test_taints_that_others_add_meanwhile_stay(world: Any, node: Any) -> None:
     own = Taint("own", "NoSchedule")
     w.edit("Node", "n1", taints=(*w.cluster.store.node("n1").taints, own))
     after, _ = plan.actions[0].apply(w.cluster)
-    assert after.store.node("n1").taints == (own,)
+    node_after = after.store.node("n1")
+    assert node_after is not None
+    assert node_after.taints == (own,)
