@@ -185,7 +185,26 @@ def test_rebalancing_launches_in_one_zone_and_terminates_in_another(cloud: Cloud
     world.cluster = world.plane.notify(world.cluster, changes)
     done = world.settle()
     assert world.zones == "ab"
-    assert done[:2] == ["launches an instance of w in zone b", "terminates instance w-1"]
+    assert [words for words in done if not words.startswith("forgets")] == [
+        "launches an instance of w in zone b",
+        "has booted instance w-4",
+        "terminates instance w-1",
+    ]
+
+
+def test_rebalancing_keeps_the_old_instance_until_the_new_one_runs(cloud: Cloud) -> None:
+    world = cloud("ab", (1, 3, 3), rebalance=True)
+    world.cluster, changes = TerminateInstance("w-2", shrinks=True).apply(world.cluster)
+    world.cluster = world.plane.notify(world.cluster, changes)
+    world.until(119)
+    assert world.zones == "aab"
+
+
+def test_a_smaller_group_that_rebalances_does_not_wait(cloud: Cloud) -> None:
+    world = cloud("ab", (1, 3, 3), rebalance=True)
+    world.resize(2)
+    world.until(1)
+    assert world.zones == "ab"
 
 
 def test_without_rebalancing_zones_stay_uneven(cloud: Cloud) -> None:

@@ -85,6 +85,11 @@ class NodeGroupLoop(ControlLoop[None]):
             return ""
         return f"zone {fullest} has {counts[fullest]} instances and zone {least} has {counts[least]}"
 
+    def replaced_later(self, group: NodeGroup, members: Sequence[Machine]) -> bool:
+        """Whether what is too many is kept until others run: rebalancing launches first, and terminates then."""
+        running = sum(each.boots_at is None for each in members)
+        return group.rebalance and running <= group.desired
+
     # The loop ------------------------------------------------------------------------------------------------
 
     def relist(self, reading: Reading) -> Iterable[str]:
@@ -160,9 +165,13 @@ class NodeGroupLoop(ControlLoop[None]):
 
     def shrinking(self, reading: Reading, group: NodeGroup) -> Plans:
         """One instance fewer if there are more than desired."""
-        count = len(instances(_machines(reading), group.name))
+        members = instances(_machines(reading), group.name)
+        count = len(members)
         if count <= group.desired:
             return ()
+        if self.replaced_later(group, members):
+            note = f"{count} instances exist, of which some still boot"
+            return (Plan(None, requeue_at=self.next_boot(reading, group), note=note),)
         reason = f"{count} instances exist and {group.desired} are desired"
         return [
             self._plan(reading, group, TerminateInstance(each.name, reason), choice=each.name)[0]
