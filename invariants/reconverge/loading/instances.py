@@ -168,8 +168,8 @@ def _eks_table() -> dict[str, Instance]:
             arch = "arm64" if family == "t4g" else "amd64"
             found.append(Instance(f"{family}.{size}", cpu, mib, _pods(*network), arch))
     for family, mib in _OLD_MIB_PER_CPU.items():
-        usual = {f"{family}.{size}": (cpu, cpu * mib, pods) for size, (cpu, pods) in _OLD_SIZES.items()}
-        found += [Instance(name, *each) for name, each in usual.items() if name not in ("m4.8xlarge", *_OLD_OTHER)]
+        by_size = {f"{family}.{size}": (cpu, cpu * mib, pods) for size, (cpu, pods) in _OLD_SIZES.items()}
+        found += [Instance(name, *each) for name, each in by_size.items() if name not in ("m4.8xlarge", *_OLD_OTHER)]
     found += [Instance(name, *each) for name, each in _OLD_OTHER.items()]
     found += [Instance(name, cpu, gib * 1024, pods, gpus=gpus) for name, (cpu, gib, pods, gpus) in _ACCELERATED.items()]
     return {each.name: each for each in found}
