@@ -33,7 +33,7 @@ from reconverge.model.loops.attach_detach import AttachDetachController
 from reconverge.model.loops.persistent_volume import PersistentVolumeController
 from reconverge.model.loops.pvc_protection import ClaimProtection
 from reconverge.model.objects import BEHAVIOURS
-from reconverge.model.rules import DEFAULT_VERSION
+from reconverge.model.rules import DEFAULT_VERSION, NEWEST, OLDEST
 from reconverge.model.standard import standard_control_plane
 
 DOCS = Path(__file__).resolve().parent
@@ -171,7 +171,20 @@ def fidelity(kinds: Iterable[type[ControlLoop[Any]]], omissions: Mapping[str, An
     for name, part in omissions["parts"].items():
         source = f" Source: `{part['source']}`." if part["source"] else ""
         lines += [f"## {name}", "", f"{part['modelled']}{source}", "", *_left_out(part["left_out"])]
+    lines += _versions(omissions["versions"])
     return _page(lines)
+
+
+def _versions(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What changed between the versions that can be chosen: the rules that switch it, or why nothing shows it."""
+    first, last = (".".join(map(str, each)) for each in (OLDEST, NEWEST))
+    lines = ["## Versions", "", f"What changed from Kubernetes {first} to {last} (`--kubernetes`), and the rule that"]
+    lines[-1] += " switches it, in a scenario's `rules:` too; or why nothing modelled shows it."
+    lines += ["", "| change | since | rule |", "|---|---|---|"]
+    for row in rows:
+        rules = ", ".join(f"`{rule}`" for rule in row.get("rules", ()))
+        lines.append(f"| {_cell(row['change'])} | {row['since']} | {rules or _cell('none: ' + row['why'])} |")
+    return [*lines, ""]
 
 
 def _left_out(entries: Iterable[Mapping[str, str]]) -> list[str]:

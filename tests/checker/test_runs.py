@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reconverge.checker import Scenario, check
 from reconverge.checker.runner import Play, run
 from reconverge.checker.schedule import Interruption
 from reconverge.model.events import Cordon, Drain, NodeCrashes, NodeRecovers, TimePasses, Uncordon
@@ -76,3 +77,29 @@ def test_a_crashing_application_is_no_livelock_of_the_control_loops(build: Any) 
     result = outcome(build.scenario(crashing, nodes=1))
     assert result.rested.outcome == "loop"
     assert "no-livelock" not in {found.invariant.id for _, found in result.found}
+
+
+def test_a_start_that_is_not_at_rest_comes_to_it_before_a_free_event_strikes() -> None:
+    """As the search does: else what it finds does not break when it is run again."""
+    spread = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}
+    selector = {"matchLabels": {"app": "web"}}
+    pod = {
+        "containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "500m"}}}],
+        "topologySpreadConstraints": [{**spread, "labelSelector": selector}],
+    }
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": pod}
+    web = {"replicas": 2, "selector": selector, "template": template}
+    pool = {"name": "n", "count": 3, "zones": ["a", "b"], "allocatable": {"cpu": "4", "memory": "8Gi"}}
+    found = []
+    for start in ("empty", "settled"):
+        spec = {
+            "objects": [{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": web}],
+            "nodePools": [pool],
+            "start": start,
+            "may": {"rollout": 1},
+            "events": 1,
+            "deviations": 0,
+        }
+        document = {"apiVersion": "reconverge/v1alpha1", "kind": "Scenario", "metadata": {"name": "s"}, "spec": spec}
+        found.append([each.invariant for each in check(Scenario.from_document(document)).violated])
+    assert found == [["placement-at-rest"], ["placement-at-rest"]]

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from reconverge.model.standard import standard_control_plane
+from reconverge.reports.reference import rules
 
 AGAIN = "python docs/generate.py makes it anew"
 
@@ -37,6 +38,23 @@ def test_every_loop_says_what_it_leaves_out(omissions: dict[str, Any], generator
 def test_every_omission_has_a_direction(omissions: dict[str, Any], generator: dict[str, Any]) -> None:
     entries = [*omissions["loops"].values(), *(part["left_out"] for part in omissions["parts"].values())]
     assert {each["errs"] for some in entries for each in some} == set(generator["ERRS"])
+
+
+def test_every_rule_that_follows_the_version_is_in_the_table_of_versions(omissions: dict[str, Any]) -> None:
+    entries = {entry.id: entry for entry in rules()}
+    named = [rule for row in omissions["versions"] for rule in row.get("rules", ())]
+    assert len(named) == len(set(named))
+    assert set(named) <= set(entries)
+    assert {id_ for id_, entry in entries.items() if "changed in" in entry.note} <= set(named)
+    assert all(("rules" in row) != ("why" in row) for row in omissions["versions"])
+
+
+def test_the_table_names_the_version_that_changed_a_rule(omissions: dict[str, Any]) -> None:
+    entries = {entry.id: entry for entry in rules()}
+    for row in omissions["versions"]:
+        for rule in row.get("rules", ()):
+            changed = entries[rule].note.partition("changed in ")[2]
+            assert all(version in row["since"] for version in changed.split(", ")), rule
 
 
 def test_every_loop_names_its_upstream_source(generator: dict[str, Any]) -> None:

@@ -41,8 +41,10 @@ from reconverge.model.objects import (
 from reconverge.model.objects.node import HOSTNAME, ZONE
 from reconverge.model.persistent import Map
 from reconverge.model.resources import Capacity, Resources
+from reconverge.model.rules import Rules
 from reconverge.model.store import Store
 
+DEFAULT_RULES = Rules()
 WEB = labels_of({"app": "web"})
 
 
@@ -148,6 +150,7 @@ class Lab:
         now: float = 1000,
         down: Iterable[str] = (),
         loops: dict[str, LoopState] | None = None,
+        rules: Rules = DEFAULT_RULES,
     ) -> Cluster:
         """The objects, and a machine for each node that runs its pods; those named in `down` have no power."""
         store = Store({})
@@ -158,7 +161,7 @@ class Lab:
             held = {pod.uid: local(pod) for pod in store.pods_on(node.name) if not pod.terminal}
             powered = node.name not in down
             machines = machines.put(Machine(node.name, node.zone, powered=powered, pods=Map(held)))
-        return Cluster(store, machines, loops or {}, now)
+        return Cluster(store, machines, loops or {}, now, rules)
 
     def situation(self, *objects: ApiObject, **options: Any) -> Situation:
         """The objects as a situation; `events` and `start` as well as what `cluster` takes."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from reconverge.checker import check
 from reconverge.checker.scenario import Scenario
@@ -20,6 +21,14 @@ def test_the_examples_are_as_they_say(file: Path) -> None:
     expectation = check(Scenario.from_file(file)).expectation
     assert expectation is not None
     assert expectation.missed == ()
+
+
+def test_a_floor_equal_to_a_budget_blocks_a_drain_only_after_the_scale_down() -> None:
+    scenario = Scenario.from_file(EXAMPLES / "floor-equal-to-budget.scenario.yaml")
+    result = check(scenario)
+    (trace,) = result.traces
+    assert [stroke.event for stroke in trace.strokes] == ["load", "drain"]
+    assert check(evolve(scenario, events=1)).violated == ()
 
 
 @pytest.mark.parametrize("name", ["gitops-with-replicas", "manifest-with-replicas-applied"])

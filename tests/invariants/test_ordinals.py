@@ -9,9 +9,11 @@ import pytest
 from reconverge.model.action import Create, DeletePod
 from reconverge.model.events import WatchStalls
 from reconverge.model.loop import InFlight, LoopState
+from reconverge.model.rules import Rules
 
 KEY = "ordered-pods"
 UNREADY = {"ready": False}
+OLD = {"template_digest": "old"}
 
 
 def world(lab: Any, sts: Any, count: int, changed: dict[int, dict[str, Any]]) -> tuple[list[Any], list[Any]]:
@@ -77,6 +79,24 @@ def test_the_highest_goes_first(
 ) -> None:
     sts = lab.stateful_set(2, **fields)
     assert bool(lab.broken(KEY, deletes(lab, sts, 4, number, changed))) is broken
+
+
+@pytest.mark.parametrize(
+    ("number", "changed", "most", "broken"),
+    [
+        # Four pods of four replicas: two may be unavailable at a time, whichever they are.
+        (2, {2: OLD, 3: UNREADY}, 2, False),
+        (2, {2: OLD, 3: UNREADY}, 1, True),
+        (2, {2: OLD, 1: UNREADY, 3: UNREADY}, 2, True),
+        (2, {3: UNREADY}, 2, True),
+    ],
+)
+def test_an_update_may_take_as_many_as_max_unavailable_where_that_counts(
+    lab: Any, number: int, changed: dict[int, dict[str, Any]], most: int, broken: bool
+) -> None:
+    sts = lab.stateful_set(4, policy="Parallel", max_unavailable=most)
+    rules = Rules(statefulset_max_unavailable=True)
+    assert bool(lab.broken(KEY, deletes(lab, sts, 4, number, changed, rules=rules))) is broken
 
 
 def test_a_set_that_could_not_know_better_is_excused(lab: Any) -> None:

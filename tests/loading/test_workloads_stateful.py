@@ -71,12 +71,21 @@ def test_the_oldest_version_waits_for_deletions(read_one: Read, written: Text) -
         ("updateStrategy: {type: Recreate}", "must be one of RollingUpdate, OnDelete"),
         ("updateStrategy: {type: OnDelete, rollingUpdate: {partition: 1}}", "must be absent for strategy OnDelete"),
         ("updateStrategy: {rollingUpdate: {partition: -1}}", "partition must be at least 0"),
+        ("updateStrategy: {rollingUpdate: {maxUnavailable: 0}}", "maxUnavailable must not be 0"),
+        ("updateStrategy: {rollingUpdate: {maxUnavailable: two}}", "must be a whole number or a percentage"),
         ("strategy: {}", 'unknown field "spec.strategy". Did you mean "updateStrategy"?'),
         ("volumeClaimTemplates: [{spec: {}}]", "volumeClaimTemplates[0].metadata.name is required"),
     ],
 )
 def test_what_the_api_server_refuses_is_refused(error_of: Read, written: Text, spec: str, said: str) -> None:
     assert said in error_of(written(spec))
+
+
+@pytest.mark.parametrize(("given", "most"), [("2", 2), ('"50%"', "50%")])
+def test_how_many_an_update_may_take_is_a_count_or_a_share(
+    read_one: Read, written: Text, given: str, most: int | str
+) -> None:
+    assert read_one(written(f"updateStrategy: {{rollingUpdate: {{maxUnavailable: {given}}}}}")).max_unavailable == most
 
 
 def test_a_restart_policy_other_than_always_is_refused(error_of: Read, written: Text) -> None:

@@ -13,8 +13,10 @@ from reconverge.model.loops.cloud_node import CloudNodeController
 from reconverge.model.loops.garbage_collector import GarbageCollector
 from reconverge.model.loops.node_lifecycle import NodeLifecycleController
 from reconverge.model.loops.node_lifecycle.memory import NodeLifecycleMemory
+from reconverge.model.loops.node_lifecycle.writes import ChangeTaints
 from reconverge.model.loops.pod_gc import TERMINATED, PodGarbageCollector, PodGCMemory
 from reconverge.model.loops.taint_eviction import PlannedEviction, TaintEvictionController, Taints
+from reconverge.model.machines import Machine
 from reconverge.model.objects import ApiObject, Node, Pod, Taint, Toleration
 from reconverge.model.store import Store
 from reconverge.model.value import Seconds
@@ -128,6 +130,20 @@ class NodesStay(CloudNodeController):
         return False
 
 
+class ShutDownForEver(CloudNodeController):
+    """The taint of a stopped instance stays when its node is ready again."""
+
+    def changed_taint(self, node: Node, machine: Machine | None) -> ChangeTaints | None:
+        return super().changed_taint(node, machine) if self.asks(node) else None
+
+
+class NeverInitialised(CloudNodeController):
+    """New nodes stay as their kubelets have registered them."""
+
+    def initialises(self, node: Node, machine: Machine | None) -> bool:
+        return False
+
+
 CRASH: Case = {"may": {"node-crash": 1}, "trace": ["node-crash node-1"], "nodes": "2x4cpu,16Gi"}
 FOR_EVER = {"tolerations": [{"operator": "Exists"}]}
 FOR_A_MINUTE = {"key": "own", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}
@@ -210,6 +226,26 @@ CASES: list[Case] = [
         "caught": "orphans-removed",
         "deployment": {},
         "nodes": "2x4cpu,16Gi",
+        "may": {"instance-terminated": 1},
+        "trace": ["instance-terminated node-1"],
+    },
+    {
+        "wrong": ShutDownForEver,
+        "caught": "replicas-restored",
+        "deployment": {},
+        "nodes": "1x4cpu,16Gi",
+        "steps": [{"instance-stopped": {"node": "node-1"}}, {"node-recover": {"node": "node-1"}}],
+        "may": {"delete-pod": 1},
+        "events": 1,
+        "trace": ["instance-stopped node-1", "node-recover node-1", "delete-pod deployment/web#0"],
+    },
+    {
+        "wrong": NeverInitialised,
+        "caught": "replicas-restored",
+        "deployment": {},
+        "nodePools": [
+            {"name": "node", "count": 1, "managed": True, "allocatable": {"cpu": "4", "memory": "16Gi"}, "zones": ["a"]}
+        ],
         "may": {"instance-terminated": 1},
         "trace": ["instance-terminated node-1"],
     },

@@ -24,6 +24,12 @@ class CountsTerminating(ReplicaSetController):
         return super().manage(reading, rs, [pod for pod in reading.store.pods_of(rs.uid) if not pod.terminal])
 
 
+class Unguarded(ReplicaSetController):
+    """Passes on an old view are made although the version guards against them."""
+
+    guarded = False
+
+
 class OneTooMany(ReplicaSetController):
     """One pod more than is missing is created."""
 
@@ -161,6 +167,21 @@ CASES: list[Case] = [
         "may": {"watch-stall": {"loop": "replicaset", "kind": "Pod"}, "scale": 1},
         "events": 2,
         "trace": ["watch-stall replicaset Pod", "scale deployment/web 2"],
+    },
+    {
+        "wrong": Unguarded,
+        "caught": "rollout-ceiling",
+        "deployment": {"replicas": 1},
+        "nodes": "2x4cpu,16Gi",
+        "kubernetes": "1.36",
+        "steps": [
+            {"watch-stall": {"loop": "replicaset", "kind": "Pod"}},
+            {"scale": {"workload": "deployment/web", "replicas": 3}},
+            {"time": {"seconds": 400}},
+            {"scale": {"workload": "deployment/web", "replicas": 4}},
+        ],
+        "events": 0,
+        "trace": ["watch-stall replicaset Pod", "scale deployment/web 3", "time 400", "scale deployment/web 4"],
     },
     {
         "wrong": TakesFromOthers,

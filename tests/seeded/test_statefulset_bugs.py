@@ -35,6 +35,16 @@ class RollsAll(StatefulSetController):
                 work.delete(pod, "it is of an old revision")
 
 
+class CountsNoneAsUnavailable(StatefulSetController):
+    """Where an update may take several pods, those that are unavailable already do not count."""
+
+    def roll_several(self, work: Pass, most: int) -> None:
+        for pod in reversed(work.all[-most:]):
+            if pod.deletion_at is None and work.update.name not in dict(pod.labels).values():
+                work.delete(pod, "it is of an old revision")
+        super().roll_several(work, most)
+
+
 class NoThird(StatefulSetController):
     """A third pod is never created."""
 
@@ -96,6 +106,7 @@ def stateful_set(replicas: int, behaviour: str = "ready", **given: Any) -> dict[
     return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec}
 
 
+TWO_AT_A_TIME = {"rollingUpdate": {"maxUnavailable": 2}}
 ONE_NODE: Case = {"nodes": "1x4cpu,16Gi"}
 DOWN: Case = {**ONE_NODE, "may": {"scale": {"replicas": 1}}, "trace": ["scale statefulset/db 1"]}
 ROLLOUT: Case = {**ONE_NODE, "may": {"rollout": 1}, "trace": ["rollout statefulset/db"]}
@@ -132,6 +143,13 @@ CASES: list[Case] = [
     {"wrong": NeverWaits, "caught": "ordered-pods", "objects": [stateful_set(2, "not-ready-first")], **AT_ONCE},
     {"wrong": AvailableAtOnce, "caught": "ordered-pods", "objects": [stateful_set(2, minReadySeconds=9)], **AT_ONCE},
     {"wrong": RollsAll, "caught": "ordered-pods", "objects": [stateful_set(2)], **ROLLOUT},
+    {
+        "wrong": CountsNoneAsUnavailable,
+        "caught": "ordered-pods",
+        "objects": [stateful_set(4, podManagementPolicy="Parallel", updateStrategy=TWO_AT_A_TIME)],
+        "rules": {"statefulset-max-unavailable": True},
+        **ROLLOUT,
+    },
     {"wrong": LowestKept, "caught": "rollout-completes", "objects": [stateful_set(2)], **ROLLOUT},
     {
         "wrong": PartitionIgnored,

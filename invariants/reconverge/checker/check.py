@@ -15,6 +15,7 @@ from reconverge.checker.finding import Finding
 from reconverge.checker.grouping import causes
 from reconverge.checker.judge import Judge
 from reconverge.checker.minimise import Minimal, Minimiser
+from reconverge.checker.not_judged import not_judged
 from reconverge.checker.result import (
     Bounds,
     Coverage,
@@ -298,8 +299,4 @@ def expectation(expect: tuple[Expected, ...], verdicts: list[Verdict], conclusiv
 
 
 def _warnings(scenario: Scenario) -> Iterable[str]:
-    loaded = scenario.loaded
-    if loaded is None:
-        return
-    for document in loaded.pod_makers:
-        yield f"{document.kind} {document.name} makes pods and is not modelled: {document.where()}"
+    return not_judged(scenario.objects, scenario.loaded) if scenario.loaded is not None else ()

@@ -75,6 +75,7 @@ class _ClusterMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.player = Player(self.world, self.world.judge())
+        self.player.begin()
         for event in self.world.prefix:
             self._play(Play(event))
 

@@ -154,6 +154,11 @@ class Player:
         """Whether the invariant that it looks for is broken."""
         return self.until is not None and any(each.invariant.id == self.until for _, each in self.found)
 
+    def begin(self) -> None:
+        """Lets a start that is not at rest come to it: free events strike at rest, only fixed ones strike before."""
+        if not self.world.prefix and self.world.plane.next(self.world.start) is not None:
+            self.settle(Course(), last=False)
+
     def strike(self, play: Play) -> bool:
         """Makes the event happen; False if it is not enabled or the API refuses it."""
         if not play.event.enabled(self.cluster):
@@ -241,6 +246,8 @@ def run(
     player = Player(world, judge, until=until, observer=observer)
     if not plays:
         player.judge_start()
+    else:
+        player.begin()
     for place, play in enumerate(plays):
         following = plays[place + 1] if place + 1 < len(plays) else None
         if permitted and not world.permits(player.cluster, play.event, Counter(each.name for each in player.events)):

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from attrs import evolve, field, frozen
 
 from reconverge.checker.autoscaler_settings import loops_of_pools
+from reconverge.checker.node_sources import describes_nodes
 from reconverge.checker.optional_loops import extended
 from reconverge.checker.start import Placement, settled, started
 from reconverge.checker.world import Allowance, World
@@ -225,7 +226,7 @@ def _name_of(paths: Sequence[str | Path]) -> str:
 
 
 def _assumptions(loaded: Loaded, nodes: str | None) -> list[str]:
-    if nodes is None and not any(isinstance(each, Node) for each in loaded.objects):
+    if nodes is None and not describes_nodes(loaded):
         pool = parse_pools(DEFAULT_NODES)[0]
         return [
             f"no nodes are described: {pool.count} of 4 CPU and 16Gi in zones {', '.join(pool.zones)} are assumed "

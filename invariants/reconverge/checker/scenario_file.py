@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from attrs import evolve
+from attrs import fields as fields_of
 
 from reconverge.checker.event_words import argument_values, event_class, event_from
+from reconverge.checker.node_sources import describes_nodes, pools_of
 from reconverge.checker.optional_loops import OptionalLoop, optional_loops, with_objects_of
 from reconverge.checker.rollout_templates import changed_template
 from reconverge.checker.scenario import (
@@ -28,11 +30,12 @@ from reconverge.loading import (
     Fields,
     Loaded,
     LoadError,
+    NodePool,
     load,
     load_documents,
-    node_pool,
     parse_document_text,
     parse_pools,
+    pool_document,
 )
 from reconverge.loading.decoders.storage import settled
 from reconverge.model.events import Event, RollOut, TimePasses
@@ -47,8 +50,11 @@ SPEC = (
 SWITCHES = {
     "evict-unready-pods": ("evict_unready_pods", ("healthy-budget", "budget-always")),
     "autoscaler-base": ("autoscaler_base", ("spec", "status")),
+    "autoscaler-expander": ("autoscaler_expander", ("least-waste", "random")),
 }
 """Single rules that a scenario may switch: the field of Rules, and its values."""
+FLAGS = {each.name.replace("_", "-"): each.name for each in fields_of(Rules) if isinstance(each.default, bool)}
+"""Rules that a scenario may switch on or off: the field of Rules."""
 
 
 GRACES = {"shutdown-grace": "shutdown_grace", "shutdown-grace-critical": "shutdown_grace_critical"}
@@ -89,9 +95,8 @@ def manifests_document(
     """The scenario document that stands for some manifests and options."""
     spec: dict[str, Any] = {"kubernetes": kubernetes or DEFAULT_VERSION}
     spec["objects"] = [document.value for document in loaded.raw]
-    has_nodes = any(isinstance(each, Node) for each in loaded.objects)
-    if nodes is not None or not has_nodes:
-        spec["nodePools"] = [_pool_document(pool) for pool in parse_pools(nodes or DEFAULT_NODES)]
+    if nodes is not None or not describes_nodes(loaded):
+        spec["nodePools"] = [pool_document(pool) for pool in parse_pools(nodes or DEFAULT_NODES)]
     optional = {
         "may": dict(may) if may is not None else None,
         "events": events,
@@ -102,20 +107,6 @@ def manifests_document(
     }
     spec.update({key: value for key, value in optional.items() if value is not None})
     return {"apiVersion": API_VERSION, "kind": "Scenario", "metadata": {"name": name}, "spec": spec}
-
-
-def _pool_document(pool: Any) -> dict[str, Any]:
-    resources = pool.allocatable.resources
-    allocatable: dict[str, Any] = {
-        "cpu": f"{resources.cpu}m", "memory": str(resources.memory), "pods": pool.allocatable.pods,
-    }  # fmt: skip
-    if resources.ephemeral_storage:
-        allocatable["ephemeral-storage"] = str(resources.ephemeral_storage)
-    allocatable.update({resource: str(amount) for resource, amount in resources.extended})
-    return {
-        "name": pool.name, "count": pool.count, "min": pool.minimum, "max": pool.maximum, "zones": list(pool.zones),
-        "allocatable": allocatable, "labels": dict(pool.labels), "taints": [str(taint) for taint in pool.taints],
-    }  # fmt: skip
 
 
 # Reading -----------------------------------------------------------------------------------------------------
@@ -129,7 +120,7 @@ def _scenario(top: Fields, folder: Path | None, loaded: Loaded | None) -> Scenar
     spec = top.child("spec").only(*SPEC)
     loaded = loaded if loaded is not None else _objects(spec, folder)
     loops = optional_loops(spec.child("loops"), folder)
-    pools = [node_pool(pool) for pool in spec.children("nodePools")]
+    pools, remarks = pools_of(spec, loaded)
     groups = tuple(pool.group for pool in pools if pool.group is not None)
     if "cluster-autoscaler" in loops and not any(group.scales for group in groups):
         raise spec.child("loops").error("needs a node pool whose max is above its min", "cluster-autoscaler")
@@ -154,8 +145,9 @@ def _scenario(top: Fields, folder: Path | None, loaded: Loaded | None) -> Scenar
         expect=_expected(spec),
         loops=tuple(each.loop for each in loops.values()),
         groups=groups,
-        document=_inline(top, spec, loaded, loops),
+        document=_inline(top, spec, loaded, loops, pools),
         loaded=loaded,
+        warnings=remarks,
         file="",
         bounds_given="events" in spec or "deviations" in spec,
     )
@@ -184,6 +176,7 @@ def _objects(spec: Fields, folder: Path | None) -> Loaded:
         notes=(*from_files.notes, *inline.notes),
         skipped=from_files.skipped + inline.skipped,
         pod_makers=(*from_files.pod_makers, *inline.pod_makers),
+        pool_documents=(*from_files.pool_documents, *inline.pool_documents),
     )
 
 
@@ -193,11 +186,12 @@ def _rules(spec: Fields) -> Rules:
         rules = Rules.for_version(version)
     except ValueError as error:
         raise ScenarioError(str(error), spec.where("kubernetes")) from None
-    switches = spec.child("rules").only(*SWITCHES, *GRACES)
+    switches = spec.child("rules").only(*SWITCHES, *FLAGS, *GRACES)
     words = switches.names()
     changes: dict[str, Any] = {
         SWITCHES[word][0]: switches.choice(word, SWITCHES[word][1]) for word in words if word in SWITCHES
     }
+    changes |= {FLAGS[word]: switches.flag(word) for word in words if word in FLAGS}
     graces = {GRACES[word]: switches.integer(word, 0) for word in words if word in GRACES}
     if graces:
         changes["kubelet"] = evolve(rules.kubelet, **graces)
@@ -284,9 +278,13 @@ def _check_ids(scenario: Scenario, spec: Fields) -> None:
         require_known(id_, registry, spec.where("skip"))
 
 
-def _inline(top: Fields, spec: Fields, loaded: Loaded, loops: Mapping[str, OptionalLoop]) -> dict[str, Any]:
-    """The scenario with its manifests inline, as plain data."""
+def _inline(
+    top: Fields, spec: Fields, loaded: Loaded, loops: Mapping[str, OptionalLoop], pools: Sequence[NodePool]
+) -> dict[str, Any]:
+    """The scenario with its manifests and the pools that they describe inline, as plain data."""
     kept = {key: spec.raw(key) for key in SPEC if key in spec and key not in ("manifests", "objects")}
+    if pools and "nodePools" not in spec:
+        kept["nodePools"] = [pool_document(pool) for pool in pools]
     kept["objects"] = [document.value for document in loaded.raw]
     if loops:
         kept["loops"] = {name: dict(each.document) for name, each in loops.items()}

@@ -77,6 +77,7 @@ class _Campaign:
         player = Player(self.world, self.judge, observer=Observer(taken=self._taken))
         spent = 0
         self.counts["walks"] += 1
+        player.begin()
         for event in self.world.prefix:
             player.strike(Play(event))
             player.settle(Course(), last=False)
@@ -162,6 +163,7 @@ def random_plays(world: World, *, seed: int, length: int) -> tuple[Play, ...]:
     """The fixed steps and `length` random events after them, each struck when everything has settled."""
     player = Player(world, world.judge("none"))
     digest = sha256(str(seed).encode()).digest()
+    player.begin()
     for event in world.prefix:
         player.strike(Play(event))
         player.settle(Course(), last=False)

@@ -6,7 +6,8 @@ from reconverge.loading.errors import LoadError, Note, nearest
 from reconverge.loading.fields import Fields
 from reconverge.loading.kinds import makes_pods
 from reconverge.loading.load import Loaded, decode, load, load_documents, load_text, parse_document_text
-from reconverge.loading.pools import NodePool, node_pool, parse_nodes, parse_pools
+from reconverge.loading.pool_sources import described_pools
+from reconverge.loading.pools import NodePool, node_pool, parse_nodes, parse_pools, pool_document
 
 __all__ = [
     "Accounting",
@@ -18,6 +19,7 @@ __all__ = [
     "Note",
     "UnsupportedField",
     "decode",
+    "described_pools",
     "load",
     "load_documents",
     "load_text",
@@ -27,4 +29,5 @@ __all__ = [
     "parse_document_text",
     "parse_nodes",
     "parse_pools",
+    "pool_document",
 ]

@@ -96,7 +96,9 @@ _GENERATIONS = {
     "5": f"{_SMALL} 24xlarge",
     "5a": f"{_SMALL} 24xlarge",
     "5d": f"{_SMALL} 24xlarge",
+    "5ad": f"{_SMALL} 24xlarge",
     "6i": f"{_SMALL} 24xlarge 32xlarge",
+    "6id": f"{_SMALL} 24xlarge 32xlarge",
     "6a": f"{_SMALL} 24xlarge 32xlarge 48xlarge",
     "6g": _ARM,
     "6gd": _ARM,
@@ -122,6 +124,12 @@ _BURSTABLE = {
 }
 _BURSTABLE_OTHER = {"t3a.small": (2, 2048, 2, 4), "t2.micro": (1, 1024, 2, 2), "t2.small": (1, 2048, 3, 4)}
 _BURSTABLE_OTHER |= {"t2.nano": (1, 512, 2, 2), "t2.xlarge": (4, 16384, 3, 15), "t2.2xlarge": (8, 32768, 3, 15)}
+
+# Families from before the Nitro system, by size: (CPUs, MiB, pods).
+_OLD_SIZES = {"large": (2, 29), "xlarge": (4, 58), "2xlarge": (8, 58), "4xlarge": (16, 234), "8xlarge": (32, 234)}
+_OLD_MIB_PER_CPU = {"c3": 1920, "c4": 1920, "i3": 7808, "m4": 4096, "r4": 7808}
+_OLD_OTHER = {"m4.large": (2, 8192, 20), "m4.10xlarge": (40, 163840, 234), "m4.16xlarge": (64, 262144, 234)}
+_OLD_OTHER |= {"c4.8xlarge": (36, 61440, 234), "i3.16xlarge": (64, 499712, 737), "r4.16xlarge": (64, 499712, 737)}
 
 # Accelerated: (CPUs, GiB, pods, GPUs).
 _ACCELERATED = {
@@ -159,6 +167,10 @@ def _eks_table() -> dict[str, Instance]:
             cpu, mib, *network = _BURSTABLE_OTHER.get(f"{family}.{size}", usual)
             arch = "arm64" if family == "t4g" else "amd64"
             found.append(Instance(f"{family}.{size}", cpu, mib, _pods(*network), arch))
+    for family, mib in _OLD_MIB_PER_CPU.items():
+        by_size = {f"{family}.{size}": (cpu, cpu * mib, pods) for size, (cpu, pods) in _OLD_SIZES.items()}
+        found += [Instance(name, *each) for name, each in by_size.items() if name not in ("m4.8xlarge", *_OLD_OTHER)]
+    found += [Instance(name, *each) for name, each in _OLD_OTHER.items()]
     found += [Instance(name, cpu, gib * 1024, pods, gpus=gpus) for name, (cpu, gib, pods, gpus) in _ACCELERATED.items()]
     return {each.name: each for each in found}
 

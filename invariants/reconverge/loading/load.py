@@ -18,6 +18,7 @@ from reconverge.loading.errors import LoadError, Note, quoted_nearest
 from reconverge.loading.fields import Fields, Reader
 from reconverge.loading.kinds import makes_pods
 from reconverge.loading.partial import missing_part
+from reconverge.loading.pool_sources import is_pool_source
 from reconverge.loading.sources import Source, read_sources
 from reconverge.model.objects import ApiObject, Pod
 
@@ -36,6 +37,8 @@ class Loaded:
     """The files that were read, in order; `stdin` for standard input."""
     pod_makers: tuple[Document, ...] = ()
     """Objects among those left out that make pods of their own, so budgets and services may be about those."""
+    pool_documents: tuple[Document, ...] = ()
+    """What describes node pools, and the templates that these refer to; `described_pools` reads them."""
 
 
 def load(paths: Sequence[str | Path], stdin: str | None = None) -> Loaded:
@@ -63,11 +66,14 @@ def load_documents(documents: Iterable[Document], reading: Reading | None = None
     objects: list[ApiObject] = []
     raw: list[Document] = []
     makers: list[Document] = []
+    pools: list[Document] = []
     for document in listed:
         if not document.kind:
             raise LoadError("this object has no kind", document.where())
         decoder = _decoder(document)
-        if decoder is None:
+        if decoder is None and is_pool_source(document.kind, document.api_version):
+            pools.append(document)
+        elif decoder is None:
             reading.skip(document.kind, document.api_version)
             if makes_pods(document.kind, document.api_version):
                 makers.append(document)
@@ -83,6 +89,7 @@ def load_documents(documents: Iterable[Document], reading: Reading | None = None
         skipped=reading.skipped,
         files=tuple(reading.files),
         pod_makers=tuple(makers),
+        pool_documents=tuple(pools),
     )
 
 
@@ -100,6 +107,7 @@ def _is_wanted(kind: str, api_version: str) -> bool:
     return (
         decoder_for(kind, api_version) is not None
         or makes_pods(kind, api_version)
+        or is_pool_source(kind, api_version)
         or (kind in DECODERS and "." not in group)
     )
 

@@ -72,7 +72,7 @@ class NodePool:
         )
 
 
-def _system_labels(machine: Instance | None) -> dict[str, str]:
+def system_labels(machine: Instance | None) -> dict[str, str]:
     """What a kubelet says of its machine; old manifests still select by the `beta` names."""
     arch = machine.arch if machine is not None else "amd64"
     labels = {"kubernetes.io/os": "linux", "kubernetes.io/arch": arch}
@@ -103,26 +103,30 @@ def node_pool(given: Mapping[str, Any] | Fields) -> NodePool:
         maximum=maximum,
         zones=fields.texts("zones"),
         allocatable=_allocatable(fields, machine),
-        labels=labels_of({**_system_labels(machine), **dict(fields.labels("labels"))}),
+        labels=labels_of({**system_labels(machine), **dict(fields.labels("labels"))}),
         taints=_taints(fields),
     )
-    return evolve(pool, group=_group(fields, pool))
+    return _with_group(fields, pool)
 
 
-def _group(fields: Fields, pool: NodePool) -> NodeGroup | None:
-    """The node group of a pool that is managed; none for one that is just machines."""
+def managed(pool: NodePool, subnets: tuple[Subnet, ...] = (), **settings: Any) -> NodePool:
+    """The pool as one that the cloud manages, with the settings of its NodeGroup; without subnets one in each zone."""
+    subnets = subnets or tuple(Subnet(f"subnet-{zone}", zone) for zone in pool.zones) or (Subnet("subnet"),)
+    template = Node(name="", allocatable=pool.allocatable, labels=pool.labels, taints=pool.taints)
+    group = NodeGroup(pool.name, pool.minimum, pool.maximum, pool.count, subnets=subnets, template=template, **settings)
+    return evolve(pool, group=group)
+
+
+def _with_group(fields: Fields, pool: NodePool) -> NodePool:
+    """The pool with its node group if it is managed; itself if it is just machines."""
     if not fields.flag("managed", pool.minimum != pool.maximum):
         for key in _OF_GROUPS:
             if key in fields:
                 raise fields.error("is for managed pools: give max above min, or managed: true", key)
-        return None
-    return NodeGroup(
-        pool.name,
-        pool.minimum,
-        pool.maximum,
-        pool.count,
+        return pool
+    return managed(
+        pool,
         subnets=_subnets(fields, pool.zones),
-        template=Node(name="", allocatable=pool.allocatable, labels=pool.labels, taints=pool.taints),
         boot=fields.integer("boot", int(BOOT)),
         rebalance=fields.flag("rebalance"),
         balance=fields.choice("balance", (BEST_EFFORT, ONLY), BEST_EFFORT),
@@ -131,9 +135,7 @@ def _group(fields: Fields, pool: NodePool) -> NodeGroup | None:
 
 
 def _subnets(fields: Fields, zones: tuple[str, ...]) -> tuple[Subnet, ...]:
-    """The subnets of a pool: those given, or one in each zone."""
-    if "subnets" not in fields:
-        return tuple(Subnet(f"subnet-{zone}", zone) for zone in zones) or (Subnet("subnet"),)
+    """The subnets that a pool names, each in one of its zones."""
     found = []
     for each in fields.children("subnets", _SUBNET):
         zone = each.text("zone")
@@ -163,14 +165,42 @@ def _taints(fields: Fields) -> tuple[Taint, ...]:
     """Taints as objects, or as kubectl writes them: `key=value:NoSchedule`."""
     if not all(isinstance(each, str) for each in fields.items("taints")):
         return taints(fields)
-    return tuple(_taint(fields, text) for text in fields.texts("taints"))
+    return tuple(taint_of_text(fields, text) for text in fields.texts("taints"))
 
 
-def _taint(fields: Fields, text: str) -> Taint:
+def taint_of_text(fields: Fields, text: str, key: str = "taints") -> Taint:
+    """The taint `key=value:NoSchedule`, which stands at a key. Raises LoadError."""
     match = re.fullmatch(r"([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)", text)
     if match is None:
-        raise fields.error(f'"{text}" is not key=value:NoSchedule|PreferNoSchedule|NoExecute', "taints")
+        raise fields.error(f'"{text}" is not key=value:NoSchedule|PreferNoSchedule|NoExecute', key)
     return Taint(match[1], match[3], match[2] or "")
+
+
+def pool_document(pool: NodePool) -> dict[str, Any]:
+    """The pool as an entry of a scenario's `nodePools`."""
+    resources = pool.allocatable.resources
+    allocatable: dict[str, Any] = {
+        "cpu": f"{resources.cpu}m", "memory": str(resources.memory), "pods": pool.allocatable.pods,
+    }  # fmt: skip
+    if resources.ephemeral_storage:
+        allocatable["ephemeral-storage"] = str(resources.ephemeral_storage)
+    allocatable.update({resource: str(amount) for resource, amount in resources.extended})
+    document = {
+        "name": pool.name, "count": pool.count, "min": pool.minimum, "max": pool.maximum, "zones": list(pool.zones),
+        "allocatable": allocatable, "labels": dict(pool.labels), "taints": [str(taint) for taint in pool.taints],
+    }  # fmt: skip
+    group = pool.group
+    if group is not None:
+        document |= {
+            "managed": True, "boot": int(group.boot), "rebalance": group.rebalance, "balance": group.balance,
+            "replacesDead": group.replaces_dead, "subnets": [_subnet_document(each) for each in group.subnets],
+        }  # fmt: skip
+    return document
+
+
+def _subnet_document(subnet: Subnet) -> dict[str, Any]:
+    addresses = {} if subnet.addresses is None else {"addresses": subnet.addresses}
+    return {"name": subnet.name, "zone": subnet.zone, **addresses}
 
 
 def parse_pools(text: str) -> tuple[NodePool, ...]:
@@ -209,7 +239,7 @@ def _words_pool(word: str, default_name: str) -> NodePool:
         maximum=int(count),
         zones=_zones(zones, word),
         allocatable=allocatable,
-        labels=labels_of(_system_labels(machine)),
+        labels=labels_of(system_labels(machine)),
     )
 
 

@@ -7,11 +7,15 @@ Source: `plugin/pkg/admission/defaulttolerationseconds/admission.go`, `plugin/pk
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
+
+from attrs import evolve
 
 from reconverge.model.limits import check_limits, with_limit_defaults
 from reconverge.model.objects import Pod, PodSpec, PriorityClass, Toleration
 from reconverge.model.objects.node import NO_EXECUTE, NOT_READY, UNREACHABLE
 from reconverge.model.quota import check_quotas
+from reconverge.model.requests import effective
 from reconverge.model.rules import Rules
 from reconverge.model.store import Store
 from reconverge.model.value import Seconds
@@ -22,12 +26,33 @@ BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-cr
 def admit_pod(store: Store, pod: Pod, rules: Rules) -> Pod:
     """The pod as the API server stores it: with default tolerations, its priority, and the node its author chose.
 
-    Where the namespace has LimitRanges it gets their defaults, too.
+    Where the namespace has LimitRanges it gets their defaults, too. Fields that the version does not know are dropped.
     """
-    pod = with_limit_defaults(store, pod)
+    known = as_of_version(pod.spec, rules)
+    pod = with_limit_defaults(store, pod if known is pod.spec else pod.with_(spec=known))
     spec = with_default_tolerations(pod.spec, rules.default_toleration)
     spec = _with_priority(store, spec)
     return pod.with_(spec=spec, node=pod.node if pod.node is not None else spec.node_name)
+
+
+def as_of_version(spec: PodSpec, rules: Rules) -> PodSpec:
+    """The spec without what the API server of an older version drops: pod-level resources, later fields of spreading.
+
+    Source: `pkg/api/pod/util.go` (dropDisabledFields).
+    """
+    if spec.pod_requests and not rules.pod_level_resources:
+        spec = spec.with_(pod_requests=())
+        spec = spec.with_(requests=effective(spec))
+    if not spec.spread:
+        return spec
+    changes: dict[str, Any] = {}
+    if not rules.spread_match_label_keys:
+        changes["match_label_keys"] = ()
+    if not rules.spread_min_domains:
+        changes["min_domains"] = 1
+    if not rules.spread_inclusion_policies:
+        changes |= {"honor_affinity": True, "honor_taints": False}
+    return spec.with_(spread=tuple(evolve(each, **changes) for each in spec.spread)) if changes else spec
 
 
 def check_admission(store: Store, pod: Pod, now: Seconds) -> None:

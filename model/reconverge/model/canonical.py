@@ -207,6 +207,8 @@ class _Form:
                 self._mark_key(key, (name, "timer", age(due, self.now)))
             for key in state.parked:
                 self._mark_key(key, (name, "parked"))
+            for key, kind in state.unseen:
+                self._mark_key(key, (name, "unseen", kind))
             if state.paused:
                 self.marks[("", "")].append((name, "paused"))
             if state.in_flight is not None:

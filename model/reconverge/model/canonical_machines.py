@@ -21,6 +21,7 @@ def unseen(machine: Machine) -> tuple[Any, ...]:
         machine.runtime,
         machine.network,
         machine.exists,
+        machine.stopped,
         machine.pressure,
         machine.strain,
         machine.stops_at,
@@ -40,6 +41,8 @@ def machine(machine: Machine | None, cluster: Cluster) -> tuple[Any, ...] | None
         known = (*known, sorted(machine.pressure), strain)
     if machine.stops_at is not None:
         known = (*known, ("goes off", age(machine.stops_at, cluster.now)))
+    if machine.stopped:
+        known = (*known, "stopped")
     if not machine.group:
         return known
     boots = None if machine.boots_at is None else age(machine.boots_at, cluster.now)

@@ -167,6 +167,8 @@ class ControlPlane:
         """The alternatives of a pass, the default one first."""
         loop = self.by_name[move.loop]
         state = cluster.loops[move.loop]
+        if state.unseen and any(key == move.key for key, _ in state.unseen):
+            return (Plan(state.memory, note="waits for its own writes to be in its view"),)
         return loop.sync(self._reading(loop, cluster, state), state.memory, move.key)
 
     def begin(self, cluster: Cluster, move: Read, plan: Plan[Any]) -> Cluster:
@@ -196,6 +198,7 @@ class ControlPlane:
             state.stalled,
             state.paused,
             _without(state.parked, move.key),
+            state.unseen,
         )
         return self._with_loop(cluster, move.loop, after)
 
@@ -227,7 +230,12 @@ class ControlPlane:
         alone = flight.revision == cluster.store.revision
         remaining = InFlight(flight.key, rest, after.store.revision if alone else OVERTAKEN) if rest else None
         now = after.loops[move.loop]
-        made = LoopState(now.memory, now.queue, now.serving, now.timers, remaining, now.stalled, now.paused, now.parked)
+        unseen = now.unseen
+        if now.stalled and cluster.rules.stale_cache_guard and self.by_name[move.loop].guarded:
+            unseen |= {(flight.key, change.kind) for change in changes if change.kind in now.stalled}
+        made = LoopState(
+            now.memory, now.queue, now.serving, now.timers, remaining, now.stalled, now.paused, now.parked, unseen
+        )
         moved = self._with_loop(after, move.loop, made)
         return Written(self.notify(moved, changes), action, changes, None)
 
@@ -273,6 +281,7 @@ class ControlPlane:
                         state.stalled,
                         state.paused,
                         state.parked,
+                        state.unseen,
                     )
             if frees(change):
                 fresh = released(fresh, (change,))
@@ -325,7 +334,10 @@ class ControlPlane:
         old = state.stalled[kind].objects
         now = cluster.store.table(kind).objects
         stalled = {each: table for each, table in state.stalled.items() if each != kind}
-        cluster = self._with_state(cluster, loop, state.with_(stalled=stalled))
+        unseen = frozenset(each for each in state.unseen if each[1] != kind)
+        waiting = dict.fromkeys(sorted(key for key, _ in state.unseen - unseen))
+        queue = {**state.queue, **waiting}
+        cluster = self._with_state(cluster, loop, state.with_(stalled=stalled, unseen=unseen, queue=queue))
         for key in sorted({*old, *now}):
             before, after = old.get(key), now.get(key)
             if before is not after:

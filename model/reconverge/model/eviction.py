@@ -107,11 +107,11 @@ class Evict(Action):
         """Whether an unready pod goes without taking a disruption (unhealthyPodEvictionPolicy).
 
         The default policy lets it go only while the budget is met, so an application below its budget keeps its
-        broken pods. Before 1.22 unready pods were treated as any other.
+        broken pods. Before 1.22 unready pods were treated as any other, before 1.27 there was no other policy.
         """
         if rules.evict_unready_pods == "budget-always":
             return False
-        if budget.unhealthy_pod_eviction == "AlwaysAllow":
+        if budget.unhealthy_pod_eviction == "AlwaysAllow" and rules.unhealthy_pod_eviction_policy:
             return True
         status = budget.status
         return status.current_healthy >= status.desired_healthy > 0

@@ -68,6 +68,8 @@ class ControlLoop(Generic[M]):
     """Whether it lives on the machines and may see them."""
     idle_without: ClassVar[str] = ""
     """A kind without which there is nothing to do: while no object of it has ever been there, it is told nothing."""
+    guarded: ClassVar[bool] = False
+    """Whether it waits for its own writes to be in its view, with the rule stale-cache-guard."""
     source: ClassVar[str] = ""
     """The upstream source file."""
 
@@ -129,7 +131,8 @@ class InFlight:
 class LoopState(Value):
     """What is kept of one loop: memory, woken keys, keys of the present turn, timers, the pass in flight, old views.
 
-    `parked` has the keys whose write was refused for a reason outside the pass, until that may be gone.
+    `parked` has the keys whose write was refused for a reason outside the pass, until that may be gone; `unseen` the
+    (key, kind) of writes that the loop's own view lacks, since its watch of the kind has stalled.
     """
 
     memory: Any = None
@@ -140,6 +143,7 @@ class LoopState(Value):
     stalled: dict[str, Table] = {}
     paused: bool = False
     parked: dict[str, None] = {}
+    unseen: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def busy(self) -> bool:

@@ -32,6 +32,8 @@ class Machine(Value):
     """Whether the container network is ready; if not the kubelet reports the node not ready and starts no pod in it."""
     exists: bool = True
     """Whether the instance exists at the cloud provider; a terminated one makes its Node object go."""
+    stopped: bool = False
+    """Whether the cloud provider was told to stop the instance; it says so once the machine is off."""
     pods: Map[int, LocalPod] = EMPTY
     """Pods by uid."""
     registers: Node | None = None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from reconverge.model.labels import labels_of
-from reconverge.model.objects.node import HOSTNAME, ZONE, Node
+from reconverge.model.objects.node import HOSTNAME, NO_SCHEDULE, OLD_ZONE, UNINITIALIZED, ZONE, Node, Taint
 from reconverge.model.value import Seconds, Value
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ NODE_GROUPS = "NodeGroup"
 """The pseudo-kind under which changes of groups are delivered to the loops that live at the cloud provider."""
 BOOT: Seconds = 120
 """From the launch of an instance until its kubelet runs, unless a group says otherwise."""
-OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"
 BEST_EFFORT, ONLY = "best-effort", "only"
 """What a group does that cannot launch in the zone whose turn it is: tries another one, or waits for it."""
 
@@ -80,7 +79,7 @@ class NodeGroup(Value):
         return f"{self.name}-{number}"
 
     def node(self, number: int, zone: str) -> Node:
-        """The Node that its instance of that number registers in a zone."""
+        """The Node that its instance of that number becomes in a zone, once the cloud has initialised it."""
         name = self.instance_name(number)
         labels = {**dict(self.template.labels), HOSTNAME: name}
         if zone:
@@ -110,13 +109,27 @@ def instances(machines: Machines, group: str) -> list[Machine]:
     return [by_name[name] for name in sorted(by_name) if by_name[name].group == group and by_name[name].exists]
 
 
-def has_room(machines: Machines, group: str, subnet: Subnet) -> bool:
-    """Whether an instance can be launched in a subnet now: its zone is up, and it has an address left."""
+def uninitialised(node: Node) -> Node:
+    """A node as the kubelet of an instance registers it: its zone is not known yet, and pods are to stay away.
+
+    Source: cloud-provider `api/well_known_taints.go`, `controllers/node/node_controller.go`.
+    """
+    labels = {key: value for key, value in node.labels if key not in (ZONE, OLD_ZONE)}
+    others = tuple(taint for taint in node.taints if taint.key != UNINITIALIZED)
+    return node.with_(labels=labels_of(labels), taints=(*others, Taint(UNINITIALIZED, NO_SCHEDULE, "true")))
+
+
+def has_room(machines: Machines, subnet: Subnet) -> bool:
+    """Whether an instance can be launched in a subnet now: its zone is up, and it has an address left.
+
+    A subnet is one for all groups that name it: the instances of each use up its addresses.
+    """
     if subnet.zone in machines.zones_down:
         return False
     if subnet.addresses is None:
         return True
-    return sum(each.subnet == subnet.name for each in instances(machines, group)) < subnet.addresses
+    used = sum(each.subnet == subnet.name and each.exists for each in machines.by_name.values())
+    return used < subnet.addresses
 
 
 def joined_groups(machines: Machines, groups: Iterable[NodeGroup]) -> Machines:
@@ -126,7 +139,9 @@ def joined_groups(machines: Machines, groups: Iterable[NodeGroup]) -> Machines:
         members = {name: number for name, number in numbers.items() if number is not None}
         for name in sorted(members):
             machine = machines.by_name[name]
-            machines = machines.put(machine.with_(group=group.name, subnet=group.subnet_in(machine.zone)))
+            again = uninitialised(machine.registers) if machine.registers is not None else None
+            joined = machine.with_(group=group.name, subnet=group.subnet_in(machine.zone), registers=again)
+            machines = machines.put(joined)
         launched = max(members.values(), default=0)
         machines = machines.put_group(group.with_(launched=max(group.launched, launched)))
     return machines

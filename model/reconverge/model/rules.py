@@ -100,8 +100,40 @@ class Rules(Value):
     autoscaler_base: str = "spec"
     """What the autoscaler takes for the present count: `spec` is spec.replicas, `status` the rule before 1.16, under
     which it is status.replicas with the surplus pods of a rollout."""
+    autoscaler_expander: str = "least-waste"
+    """How the cluster autoscaler chooses a group, unless its settings say: random before 1.33, least-waste since."""
+    autoscaler_cordons: bool = True
+    """Whether the cluster autoscaler cordons a node that it removes, unless its settings say (1.34 on)."""
+    balanced_allocation_of_best_effort: bool = False
+    """Whether nodes are scored for pods that ask for nothing by how evenly they are used (before 1.34)."""
+    job_end_waits_for_pods: bool = True
+    """Whether a Job is Complete or Failed only when its pods have ended, after an interim condition (1.31 on)."""
+    job_replacement_policy: bool = True
+    """Whether a Job's podReplacementPolicy counts (1.29 on)."""
+    message_mentions_claims: bool = True
+    """Whether PodScheduled=False has a sentence of dynamic resource allocation (1.34 on)."""
+    message_names_taints: bool = False
+    """Whether PodScheduled=False names the taint that was not tolerated (before 1.34)."""
+    message_names_volume_affinity: bool = True
+    """Whether PodScheduled=False speaks of the node affinity of volumes in the words of 1.33."""
+    pod_level_resources: bool = True
+    """Whether the API server keeps resources of a whole pod (1.34 on)."""
+    scheduler_waits_for_backoff: bool = False
+    """Whether a pod in back-off is left there though the scheduler is idle (before 1.33)."""
+    spread_inclusion_policies: bool = True
+    """Whether nodeAffinityPolicy and nodeTaintsPolicy of a spread constraint count (1.26 on)."""
+    spread_match_label_keys: bool = True
+    """Whether matchLabelKeys of a spread constraint count (1.27 on)."""
+    spread_min_domains: bool = True
+    """Whether minDomains of a spread constraint counts (1.27 on)."""
+    stale_cache_guard: bool = False
+    """Whether ReplicaSet, DaemonSet, StatefulSet and Job wait until they see what they have written (1.36 on)."""
+    statefulset_max_unavailable: bool = False
+    """Whether maxUnavailable of a StatefulSet counts: off by default in every version."""
     terminating_replicas: bool = False
     """Whether ReplicaSet and Deployment report status.terminatingReplicas (1.35 on)."""
+    unhealthy_pod_eviction_policy: bool = True
+    """Whether unhealthyPodEvictionPolicy of a budget counts (1.27 on)."""
 
     @classmethod
     def for_version(cls, version: str) -> Rules:
@@ -110,7 +142,22 @@ class Rules(Value):
         return cls(
             version=version,
             node_monitor_grace=50 if number >= (1, 31) else 40,
+            autoscaler_cordons=number >= (1, 34),
+            autoscaler_expander="least-waste" if number >= (1, 33) else "random",
+            balanced_allocation_of_best_effort=number < (1, 34),
+            job_end_waits_for_pods=number >= (1, 31),
+            job_replacement_policy=number >= (1, 29),
+            message_mentions_claims=number >= (1, 34),
+            message_names_taints=number < (1, 34),
+            message_names_volume_affinity=number >= (1, 33),
+            pod_level_resources=number >= (1, 34),
+            scheduler_waits_for_backoff=number < (1, 33),
+            spread_inclusion_policies=number >= (1, 26),
+            spread_match_label_keys=number >= (1, 27),
+            spread_min_domains=number >= (1, 27),
+            stale_cache_guard=number >= (1, 36),
             terminating_replicas=number >= (1, 35),
+            unhealthy_pod_eviction_policy=number >= (1, 27),
             autoscaler=AutoscalerSettings(
                 tolerance_by_distance=number < (1, 33),
                 own_tolerances=number >= (1, 35),

@@ -102,7 +102,7 @@ def _add_general(part: Parser, *, default: bool) -> None:
 def _add_input(part: Parser) -> None:
     part.add_argument("paths", nargs="*", metavar="PATH", help="manifests, directories, *.scenario.yaml, - for stdin")
     part.add_argument("-f", "--filename", action="append", default=[], metavar="PATH", help="the same as PATH")
-    part.add_argument("--nodes", metavar="NODES", help="nodes if the input has none, like 3x4cpu,16Gi@a,b,c")
+    part.add_argument("--nodes", metavar="NODES", help="nodes, like 3x4cpu,16Gi@a,b,c; they replace described pools")
     part.add_argument(
         "--may", action="append", metavar="EVENT=N,...", help="what may happen, and how often in one sequence"
     )

@@ -41,8 +41,8 @@ def account(result: Result) -> Account | None:
         return None
     accounting = loaded.accounting
     return Account(
-        modelled=_sorted(Counter(each.kind for each in loaded.objects)),
-        files=len({document.file for document in loaded.raw if document.file}),
+        modelled=_sorted(Counter(each.kind for each in (*loaded.objects, *loaded.pool_documents))),
+        files=len({document.file for document in (*loaded.raw, *loaded.pool_documents) if document.file}),
         skipped=_sorted(loaded.skipped),
         notes=tuple(str(note) for note in loaded.notes),
         unsupported=tuple(_field(each) for each in accounting.unsupported),

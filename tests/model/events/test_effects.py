@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from reconverge.model import events as e
+from reconverge.model.canonical import fingerprint
 from reconverge.model.eviction import EVICTED, EvictionRefused
 from reconverge.model.objects import Taint
 
@@ -51,6 +52,32 @@ def test_a_terminated_instance_never_comes_back(shop: Any) -> None:
     assert not e.NodeRecovers("n1").enabled(made.cluster)
     made.settle()
     assert made.get("Node", "n1") is None
+
+
+def test_a_stopped_instance_is_tainted_and_can_be_started_again(shop: Any) -> None:
+    made = shop()
+    made.strikes(e.InstanceStopped("n1"))
+    made.settle()
+    shut_down = "node.cloudprovider.kubernetes.io/shutdown"
+    assert shut_down in [taint.key for taint in made.get("Node", "n1").taints]
+    made.strikes(e.NodeRecovers("n1"))
+    made.settle()
+    assert (made.get("Node", "n1").ready, made.get("Node", "n1").taints) == ("True", ())
+
+
+def test_a_zone_that_comes_back_starts_no_instance_that_was_stopped(shop: Any) -> None:
+    made = shop()
+    made.strikes(e.InstanceStopped("n1"))
+    made.strikes(e.ZoneFails("a"))
+    made.strikes(e.ZoneRecovers("a"))
+    assert not made.cluster.machines.by_name["n1"].powered
+
+
+def test_stopped_and_crashed_machines_are_not_the_same_state(shop: Any) -> None:
+    stopped, crashed = shop(), shop()
+    stopped.strikes(e.InstanceStopped("n1"))
+    crashed.strikes(e.NodeCrashes("n1"))
+    assert fingerprint(stopped.plane, stopped.cluster) != fingerprint(crashed.plane, crashed.cluster)
 
 
 def test_a_node_does_not_come_back_while_its_zone_is_down(shop: Any) -> None:

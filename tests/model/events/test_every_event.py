@@ -26,6 +26,8 @@ CASES: list[tuple[list[Event], Event, str, dict[str, Any]]] = [
     ([], e.NodePartitioned("n1"), "node n1 is cut off from the API server", {"node": "n1"}),
     ([], e.NodeDeleted("n1"), "the Node object n1 is deleted", {"node": "n1"}),
     ([], e.InstanceTerminated("n1"), "the instance of node n1 is terminated", {"node": "n1"}),
+    ([], e.InstanceStopped("n1"), "the instance of node n1 is stopped", {"node": "n1"}),
+    ([e.InstanceStopped("n1")], e.NodeRecovers("n1"), "node n1 comes back", {"node": "n1"}),
     ([], e.KubeletRestarts("n1"), "the kubelet of node n1 restarts", {"node": "n1"}),
     ([], e.RuntimeHangs("n1"), "the container runtime of node n1 hangs", {"node": "n1"}),
     ([], e.NetworkPluginFails("n1"), "the container network of node n1 fails", {"node": "n1"}),
@@ -151,7 +153,8 @@ def test_an_event_has_a_summary_and_is_one_of_will_accident_or_neither(name: str
 
 NOWHERE: list[Event] = [
     e.NodeCrashes("n9"), e.NodeRecovers("n9"), e.NodeReboots("n9"), e.NodePartitioned("n9"), e.NodeDeleted("n9"),
-    e.InstanceTerminated("n9"), e.KubeletRestarts("n9"), e.RuntimeHangs("n9"), e.Cordon("n9"), e.Uncordon("n9"),
+    e.InstanceTerminated("n9"), e.InstanceStopped("n9"), e.KubeletRestarts("n9"), e.RuntimeHangs("n9"),
+    e.Cordon("n9"), e.Uncordon("n9"),
     e.Drain("n9"), e.LabelChanges("n9", (("a", "b"),)), e.TaintAdded("n9", "a"), e.TaintRemoved("n9", "a"),
     e.ZoneFails("z"), e.ZoneRecovers("z"), e.ControlPlaneCut("z"), e.Scale("deployment/no", 1),
     e.RollOut("deployment/no"), e.RollBack("deployment/no"), e.RolloutPauses("deployment/no"),

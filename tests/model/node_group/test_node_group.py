@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from reconverge.model.canonical import fingerprint
-from reconverge.model.events import InstanceTerminated, NodeCrashes, NodeRecovers, ZoneFails, ZoneRecovers
+from reconverge.model.events import (
+    InstanceStopped,
+    InstanceTerminated,
+    LoopRestarts,
+    NodeCrashes,
+    NodeDeleted,
+    NodeRecovers,
+    ZoneFails,
+    ZoneRecovers,
+)
 from reconverge.model.loops.node_group import LaunchInstance, NodeGroupLoop, ResizeGroup, TerminateInstance
 from reconverge.model.loops.node_group.actions import CloudError
 from reconverge.model.node_groups import ONLY, NodeGroup, Subnet, number_of
@@ -115,6 +124,53 @@ def test_a_full_subnet_takes_no_more(cloud: Cloud) -> None:
     assert world.zones == "abbb"
 
 
+def test_a_subnet_is_one_for_all_groups_that_name_it(cloud: Cloud) -> None:
+    narrow = Subnet("shared", "a", addresses=3)
+    world = cloud("a", (1, 2, 4), subnets=(narrow,))
+    other = NodeGroup("x", 0, 4, 2, subnets=(narrow,))
+    world.cluster = world.cluster.with_(machines=world.cluster.machines.put_group(other))
+    world.strike(LoopRestarts("node-group"))
+    world.settle()
+    assert world.names == ["w-1", "w-2", "x-1"]
+    with pytest.raises(CloudError, match="insufficient capacity"):
+        LaunchInstance("x", narrow).apply(world.cluster)
+    world.resize(1)
+    world.settle()
+    assert len(world.names) == 3
+    assert "x-2" in world.names, "an address that one group gives up is the other's"
+
+
+def test_a_new_instance_registers_without_its_zone_until_the_cloud_has_initialised_it(cloud: Cloud) -> None:
+    world = cloud("ab", (1, 1, 3))
+    world.resize(2)
+    world.until(60)
+    registers = world.cluster.machines.by_name["w-2"].registers
+    assert (registers.zone, [taint.key for taint in registers.taints]) == (
+        "",
+        ["node.cloudprovider.kubernetes.io/uninitialized"],
+    )
+    world.settle()
+    node = world.cluster.store.node("w-2")
+    assert (node.zone, node.taints) == ("b", ())
+    assert dict(node.labels)["failure-domain.beta.kubernetes.io/zone"] == "b"
+
+
+def test_a_node_of_a_group_that_is_deleted_by_hand_registers_anew(cloud: Cloud) -> None:
+    world = cloud("a", (1, 1, 1))
+    world.strike(NodeDeleted("w-1"))
+    world.settle()
+    node = world.cluster.store.node("w-1")
+    assert (node.zone, node.taints, node.ready) == ("a", (), "True")
+
+
+def test_a_stopped_instance_is_replaced_whatever_its_group_thinks_of_crashes(cloud: Cloud) -> None:
+    world = cloud("a", (2, 2, 2))
+    world.strike(InstanceStopped("w-1"))
+    done = world.settle()
+    assert done[0] == "terminates instance w-1"
+    assert world.names == ["w-2", "w-3"]
+
+
 def test_a_smaller_group_terminates_where_most_are_and_drains_nothing(cloud: Cloud) -> None:
     world = cloud("ab", (1, 3, 3))
     world.resize(2)
@@ -129,7 +185,26 @@ def test_rebalancing_launches_in_one_zone_and_terminates_in_another(cloud: Cloud
     world.cluster = world.plane.notify(world.cluster, changes)
     done = world.settle()
     assert world.zones == "ab"
-    assert done[:2] == ["launches an instance of w in zone b", "terminates instance w-1"]
+    assert [words for words in done if not words.startswith("forgets")] == [
+        "launches an instance of w in zone b",
+        "has booted instance w-4",
+        "terminates instance w-1",
+    ]
+
+
+def test_rebalancing_keeps_the_old_instance_until_the_new_one_runs(cloud: Cloud) -> None:
+    world = cloud("ab", (1, 3, 3), rebalance=True)
+    world.cluster, changes = TerminateInstance("w-2", shrinks=True).apply(world.cluster)
+    world.cluster = world.plane.notify(world.cluster, changes)
+    world.until(119)
+    assert world.zones == "aab"
+
+
+def test_a_smaller_group_that_rebalances_does_not_wait(cloud: Cloud) -> None:
+    world = cloud("ab", (1, 3, 3), rebalance=True)
+    world.resize(2)
+    world.until(1)
+    assert world.zones == "ab"
 
 
 def test_without_rebalancing_zones_stay_uneven(cloud: Cloud) -> None:

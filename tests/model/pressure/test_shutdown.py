@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reconverge.checker import Scenario, check
-from reconverge.model.events import NodeRecovers, NodeShutsDown
+from reconverge.model.events import InstanceStopped, NodeRecovers, NodeShutsDown
 from reconverge.model.loops.kubelet import Kubelet
 from reconverge.model.objects import Behaviour
 from reconverge.model.rules import KubeletTimings, Rules
@@ -39,6 +39,13 @@ def test_without_grace_it_is_a_crash(going: Any) -> None:
     assert not one.machine().powered
     assert one.get("Pod", "p").phase == "Running"
     assert one.get("Node", "n1").ready == "True"
+
+
+def test_stopping_an_instance_gives_its_pods_the_same_grace(going: Any) -> None:
+    one = going(60, p={})
+    one.happens(InstanceStopped("n1"))
+    assert one.get("Pod", "p").reason == "Terminated"
+    assert (one.machine().powered, one.machine().stopped) == (False, True)
 
 
 def test_with_grace_pods_are_stopped_and_the_node_says_so(going: Any) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Situation, Step
 from reconverge.invariants.stock.facts import begins_to_go, is_updated, knew_better
+from reconverge.model.loops.statefulset.ordinals import most_unavailable
 from reconverge.model.objects import Pod, StatefulSet
 from reconverge.model.store import Change
 
@@ -91,6 +92,10 @@ def _out_of_order(step: Step, sts: StatefulSet, pod: Pod) -> str:
             return "which no update may replace"
         if is_updated(step.before.store, sts, pod):
             return "which is wanted and of the present template"
+        most = most_unavailable(sts, step.before.cluster.rules)
+        if most is not None:
+            lacking = sum(bool(_lacks(step, sts, (each,))) for each in wanted)
+            return f"and {lacking} of its pods are unavailable already" if lacking >= most else ""
         above = range(wanted.stop - 1, number, -1)
         return _lacks(step, sts, above) or (_lacks(step, sts, range(wanted.start, number)) if ordered else "")
     if not ordered:

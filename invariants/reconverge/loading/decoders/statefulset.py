@@ -25,7 +25,7 @@ _SPEC = schema(
     unsupported="volumeClaimTemplates",
 )
 _STRATEGY = schema("update strategy", read="type rollingUpdate")
-_ROLLING = schema("rolling update", read="partition", unsupported="maxUnavailable")
+_ROLLING = schema("rolling update", read="partition maxUnavailable")
 _ORDINALS = schema("ordinals", read="start")
 _STATUS = schema("status", open_=True)
 
@@ -67,7 +67,11 @@ def _strategy(spec: Fields, default: str) -> dict[str, Any]:
         return {"strategy": kind, "partition": None}
     if default == "OnDelete" and "rollingUpdate" not in level:
         return {"strategy": kind, "partition": None}
-    return {"strategy": kind, "partition": level.child("rollingUpdate", _ROLLING).integer("partition", 0)}
+    rolling = level.child("rollingUpdate", _ROLLING)
+    most = rolling.count_or_percent("maxUnavailable", most_percent=100)
+    if most in (0, "0%"):
+        raise rolling.error("must not be 0", "maxUnavailable")
+    return {"strategy": kind, "partition": rolling.integer("partition", 0), "max_unavailable": most}
 
 
 def _status(top: Fields) -> StatefulSetStatus:

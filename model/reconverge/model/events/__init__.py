@@ -48,7 +48,7 @@ from reconverge.model.events.pods import (
     PodUnready,
 )
 from reconverge.model.events.pressure import PressureChanges
-from reconverge.model.events.shutdown import NodeShutsDown
+from reconverge.model.events.shutdown import InstanceStopped, NodeShutsDown
 from reconverge.model.events.workloads import (
     ManifestApplied,
     ObjectDeleted,
@@ -71,6 +71,7 @@ EVENTS: dict[str, type[Event]] = {
         LeaderLost, LeaderOverlaps, EtcdMemberLost, EtcdMemberBack, RestartsOnOldStore, PressureChanges, NodeShutsDown,
         ContainerHangs, OutOfMemory, NodeOutOfMemory, RegistryDown, RegistryBack,
         NetworkPluginFails, NetworkUnavailable,
+        InstanceStopped,
     )
 }  # fmt: skip
 """Every kind of event by its name."""
@@ -85,6 +86,7 @@ __all__ = [
     "EtcdMemberBack",
     "EtcdMemberLost",
     "Event",
+    "InstanceStopped",
     "InstanceTerminated",
     "KubeletRestarts",
     "LabelChanges",

@@ -111,7 +111,7 @@ class NodeRecovers(NodeEvent):
     """A crashed or partitioned node comes back."""
 
     name = "node-recover"
-    summary = "a crashed, cut off or hung node comes back"
+    summary = "a crashed, stopped, cut off or hung node comes back"
 
     def enabled(self, cluster: Cluster) -> bool:
         """The instance exists, something is wrong with it, and its zone is up."""
@@ -125,11 +125,10 @@ class NodeRecovers(NodeEvent):
         )
 
     def apply(self, cluster: Cluster) -> Written:
-        """Power, connection, kubelet, runtime and network are there again."""
+        """Power, connection, kubelet, runtime and network are there again; a stopped instance is started."""
         machine = cluster.machines.by_name[self.node]
-        return with_machine(
-            cluster, machine.with_(powered=True, reachable=True, kubelet=True, runtime=True, network=True)
-        )
+        well = machine.with_(powered=True, reachable=True, kubelet=True, runtime=True, network=True, stopped=False)
+        return with_machine(cluster, well)
 
     def describe(self) -> str:
         """Node n1 comes back."""

@@ -83,11 +83,11 @@ class ZoneRecovers(ZoneEvent):
         return self.zone in cluster.machines.zones_down
 
     def apply(self, cluster: Cluster) -> Written:
-        """Every machine that still exists runs again."""
+        """Every machine that still exists runs again, but for instances that somebody has stopped."""
         up = cluster.machines.with_(zones_down=cluster.machines.zones_down - {self.zone})
         written: Written = (cluster.with_(machines=up), self.told(cluster))
         for machine in self.members(cluster):
-            if machine.exists and not machine.connected and machine.boots_at is None:
+            if machine.exists and not machine.stopped and not machine.connected and machine.boots_at is None:
                 back = machine.with_(powered=True, reachable=True, kubelet=True, runtime=True)
                 written = combined(written, with_machine(written[0], back))
         return written

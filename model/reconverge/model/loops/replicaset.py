@@ -28,6 +28,7 @@ class ReplicaSetController(ControlLoop[Expectations]):
 
     name = "replicaset"
     watches = frozenset({"ReplicaSet", "Pod"})
+    guarded = True
     source = "pkg/controller/replicaset/replica_set.go"
 
     def start(self) -> Expectations:

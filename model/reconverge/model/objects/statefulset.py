@@ -13,7 +13,7 @@ from reconverge.model.labels import Selector
 from reconverge.model.objects.meta import ApiObject
 from reconverge.model.objects.pod import PodTemplate
 from reconverge.model.objects.storage import PersistentVolumeClaim
-from reconverge.model.objects.workloads import Condition
+from reconverge.model.objects.workloads import Condition, IntOrPercent
 from reconverge.model.value import Seconds, Value
 
 POD_NAME = "statefulset.kubernetes.io/pod-name"
@@ -54,6 +54,8 @@ class StatefulSet(ApiObject):
     policy: str = "OrderedReady"
     strategy: str = "RollingUpdate"
     partition: int | None = 0
+    max_unavailable: IntOrPercent | None = None
+    """How many pods an update may take at a time; counts only with the rule statefulset-max-unavailable."""
     min_ready: Seconds = 0
     history_limit: int = 10
     first_ordinal: int = 0

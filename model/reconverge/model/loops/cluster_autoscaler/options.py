@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from reconverge.model.loops.scheduler.messages import version_of
 from reconverge.model.rules import Rules
 from reconverge.model.value import Seconds, Value
 
@@ -67,8 +66,8 @@ class AutoscalerOptions(Value):
 
     def expands(self, rules: Rules) -> str:
         """The expander: least-waste by default since 1.33, random before."""
-        return self.expander or (LEAST_WASTE if version_of(rules) >= (1, 33) else RANDOM)
+        return self.expander or rules.autoscaler_expander
 
     def cordons(self, rules: Rules) -> bool:
         """Whether a node that is to go is also cordoned: by default since 1.34."""
-        return version_of(rules) >= (1, 34) if self.cordon is None else self.cordon
+        return rules.autoscaler_cordons if self.cordon is None else self.cordon

@@ -15,9 +15,9 @@ from reconverge.model.loops.cluster_autoscaler.writes import CANDIDATE, TO_BE_DE
 from reconverge.model.loops.daemonset.nodes import fits
 from reconverge.model.node_groups import NodeGroup
 from reconverge.model.objects import DaemonSet, Node, Pod
-from reconverge.model.objects.node import HOSTNAME
+from reconverge.model.objects.node import HOSTNAME, SHUTDOWN, UNINITIALIZED
 
-OWN_TAINTS = frozenset({TO_BE_DELETED.key, CANDIDATE.key})
+OWN_TAINTS = frozenset({TO_BE_DELETED.key, CANDIDATE.key, UNINITIALIZED, SHUTDOWN})
 
 
 @frozen

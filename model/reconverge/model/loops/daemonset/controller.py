@@ -44,6 +44,7 @@ class DaemonSetController(ControlLoop[DaemonMemory]):
 
     name = "daemonset"
     watches = frozenset({"DaemonSet", "Pod", "Node"})
+    guarded = True
     source = "pkg/controller/daemon/daemon_controller.go"
 
     def __init__(self, manager: Manager | None = None, rolling: RollingUpdate | None = None) -> None:

@@ -43,6 +43,7 @@ class JobController(JobRules, ControlLoop[JobMemory]):
 
     name = "job"
     watches = frozenset({"Job", "Pod"})
+    guarded = True
     source = "pkg/controller/job/job_controller.go"
 
     # Waking --------------------------------------------------------------------------------------------------
@@ -109,6 +110,8 @@ class JobController(JobRules, ControlLoop[JobMemory]):
             return (Plan(memory, note="waits for a newer version of the Job"),)
         pods, claims = claimed(reading, job)
         removing = memory.removing.get(key, frozenset())
+        if not reading.rules.job_replacement_policy:
+            job = job.with_(replacement="TerminatingOrFailed")
         work = Pass(reading, job, pods, [pod for pod in pods if self.counts_as_failed(pod, job)], removing)
         if job.status.started_at is None and not job.suspend:
             work.started_at = reading.now

@@ -33,6 +33,7 @@ class Pass:
     ) -> None:
         self.job = job
         self.now = reading.now
+        self.waits_for_pods = reading.rules.job_end_waits_for_pods
         self.pods = pods
         self.active = [pod for pod in pods if pod.active]
         self.tracked = [pod for pod in pods if JOB_TRACKING in pod.finalizers and pod.uid not in removing]
@@ -113,7 +114,7 @@ class Pass:
             elif pod.uid in self.considered_failed or failing:
                 failed.add(pod.uid)
         conditions = self.conditions
-        if self.finish is not None:
+        if self.finish is not None and self.waits_for_pods:
             conditions = with_condition(conditions, self.finish, self.now)
         return status.with_(
             active=self.active_left,
@@ -127,7 +128,9 @@ class Pass:
 
     def _ended(self, status: JobStatus) -> JobStatus:
         """The status with Complete or Failed, once all is counted and no pod is terminating (enactJobFinished)."""
-        if self.finish is None or status.uncounted_succeeded or status.uncounted_failed or status.terminating:
+        if self.finish is None or status.uncounted_succeeded or status.uncounted_failed:
+            return status
+        if status.terminating and self.waits_for_pods:
             return status
         done = self.finish.type == SUCCESS_CRITERIA_MET
         final = Condition(COMPLETE if done else FAILED, "True", self.finish.reason)

@@ -13,7 +13,7 @@ from reconverge.model.cluster import Cluster
 from reconverge.model.errors import ApiError, NotFound
 from reconverge.model.loop import MACHINES
 from reconverge.model.machines import Machine
-from reconverge.model.node_groups import NODE_GROUPS, NodeGroup, Subnet, has_room
+from reconverge.model.node_groups import NODE_GROUPS, NodeGroup, Subnet, has_room, uninitialised
 from reconverge.model.power import crashed, with_machine
 from reconverge.model.store import Change
 
@@ -36,7 +36,7 @@ class LaunchInstance(Action):
         """The machine gets the group's next number, and is off until it has booted."""
         group = group_of(cluster, self.group)
         machines = cluster.machines
-        if not has_room(machines, group.name, self.subnet):
+        if not has_room(machines, self.subnet):
             raise CloudError(f"insufficient capacity for {group.reference} in zone {self.subnet.zone}")
         number = group.launched + 1
         node = group.node(number, self.subnet.zone)
@@ -44,7 +44,7 @@ class LaunchInstance(Action):
             node.name,
             self.subnet.zone,
             powered=False,
-            registers=node,
+            registers=uninitialised(node),
             group=group.name,
             subnet=self.subnet.name,
             boots_at=cluster.now + group.boot,

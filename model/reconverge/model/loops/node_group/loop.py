@@ -39,11 +39,13 @@ class NodeGroupLoop(ControlLoop[None]):
         """
         if machine.boots_at is not None:
             return f"it cannot start: zone {machine.zone} is down" if machine.zone in machines.zones_down else ""
+        if machine.stopped and not machine.powered:
+            return "its instance is stopped"
         return "its machine is dead" if group.replaces_dead and not machine.powered else ""
 
     def is_open(self, machines: Machines, group: NodeGroup, subnet: Subnet) -> bool:
         """Whether an instance can be launched in a subnet."""
-        return has_room(machines, group.name, subnet)
+        return has_room(machines, subnet)
 
     def launch_in(self, machines: Machines, group: NodeGroup) -> list[Subnet]:
         """The subnets in which the next instance may come: the first open one of each zone with the fewest instances.
@@ -83,6 +85,11 @@ class NodeGroupLoop(ControlLoop[None]):
             return ""
         return f"zone {fullest} has {counts[fullest]} instances and zone {least} has {counts[least]}"
 
+    def replaced_later(self, group: NodeGroup, members: Sequence[Machine]) -> bool:
+        """Whether what is too many is kept until others run: rebalancing launches first, and terminates then."""
+        running = sum(each.boots_at is None for each in members)
+        return group.rebalance and running <= group.desired
+
     # The loop ------------------------------------------------------------------------------------------------
 
     def relist(self, reading: Reading) -> Iterable[str]:
@@ -95,7 +102,9 @@ class NodeGroupLoop(ControlLoop[None]):
             return None, (change.key,)
         if change.kind == MACHINES:
             machine: Machine = change.object
-            return None, (machine.group,) if machine.group and not _only_pods(change) else ()
+            if not machine.group or _only_pods(change):
+                return None, ()
+            return None, (machine.group, *_waiting_for_addresses(_machines(reading), machine))
         if change.after is not None:
             return None, ()
         found = _machines(reading).get(change.key)
@@ -156,9 +165,13 @@ class NodeGroupLoop(ControlLoop[None]):
 
     def shrinking(self, reading: Reading, group: NodeGroup) -> Plans:
         """One instance fewer if there are more than desired."""
-        count = len(instances(_machines(reading), group.name))
+        members = instances(_machines(reading), group.name)
+        count = len(members)
         if count <= group.desired:
             return ()
+        if self.replaced_later(group, members):
+            note = f"{count} instances exist, of which some still boot"
+            return (Plan(None, requeue_at=self.next_boot(reading, group), note=note),)
         reason = f"{count} instances exist and {group.desired} are desired"
         return [
             self._plan(reading, group, TerminateInstance(each.name, reason), choice=each.name)[0]
@@ -196,6 +209,18 @@ class NodeGroupLoop(ControlLoop[None]):
 def zone_counts(machines: Machines, group: NodeGroup) -> Counter[str]:
     """How many instances, booting ones too, the group has in each zone."""
     return Counter(each.zone for each in instances(machines, group.name))
+
+
+def _waiting_for_addresses(machines: Machines, machine: Machine) -> list[str]:
+    """The other groups that may have waited for the address of an instance that is gone."""
+    if machine.exists:
+        return []
+    return [
+        name
+        for name in sorted(machines.groups)
+        if name != machine.group
+        and any(each.name == machine.subnet and each.addresses is not None for each in machines.groups[name].subnets)
+    ]
 
 
 def _machines(reading: Reading) -> Machines:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from reconverge.model.loops.scheduler.memory import Backoff, SchedulerMemory
-from reconverge.model.loops.scheduler.messages import version_of
 from reconverge.model.rules import Rules
 from reconverge.model.value import Seconds
 
@@ -18,7 +17,7 @@ _MOST_COUNTED = 8
 
 def backs_off(rules: Rules) -> bool:
     """Whether a rejected pod has to wait out its back-off; since 1.33 an idle scheduler takes it at once."""
-    return version_of(rules) < (1, 33)
+    return rules.scheduler_waits_for_backoff
 
 
 def backoff_length(rules: Rules, failures: int) -> Seconds:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache
 
 from reconverge.model.loops.scheduler.plugin import Failure
 from reconverge.model.rules import Rules
@@ -17,27 +16,6 @@ REASON = "Unschedulable"
 """The reason of the condition."""
 NO_NODES = "no nodes available to schedule pods"
 NO_CLAIMS = "no new claims to deallocate"
-
-
-def version_of(rules: Rules) -> tuple[int, int]:
-    """The version as two numbers."""
-    return _parsed(rules.version)
-
-
-@lru_cache(maxsize=64)
-def _parsed(version: str) -> tuple[int, int]:
-    major, minor = version.removeprefix("v").split(".")[:2]
-    return int(major), int(minor)
-
-
-def names_taints(rules: Rules) -> bool:
-    """Whether the message names the taint that was not tolerated; since 1.35, and the later 1.34s, it does not."""
-    return version_of(rules) < (1, 34)
-
-
-def mentions_claims(rules: Rules) -> bool:
-    """Whether dynamic resource allocation, on by default since 1.34, adds its sentence to every message."""
-    return version_of(rules) >= (1, 34)
 
 
 def fit_error(nodes: int, failures: Iterable[Failure]) -> str:
@@ -56,5 +34,5 @@ def unschedulable_message(rules: Rules, fit: str, preemption: str) -> str:
     """The whole message: the failed fit, then what preemption says, empty if it has found a node or is off."""
     if not preemption:
         return fit
-    claims = f"{NO_CLAIMS}, " if mentions_claims(rules) else ""
+    claims = f"{NO_CLAIMS}, " if rules.message_mentions_claims else ""
     return f"{fit} {claims}preemption: {preemption}"

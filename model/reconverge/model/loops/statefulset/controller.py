@@ -16,6 +16,7 @@ from reconverge.model.loops.statefulset.ordinals import (
     available,
     claims_of_ordinal,
     identity,
+    most_unavailable,
     new_pod,
     parent_and_ordinal,
     running_and_ready,
@@ -35,6 +36,7 @@ class StatefulSetController(ControlLoop[None]):
 
     name = "statefulset"
     watches = frozenset({"StatefulSet", "Pod"})
+    guarded = True
     source = "pkg/controller/statefulset/stateful_set_control.go"
 
     def relist(self, reading: Reading) -> Iterable[str]:
@@ -99,8 +101,13 @@ class StatefulSetController(ControlLoop[None]):
         for pod in work.condemned:
             if self.process_condemned(work, pod) and work.ordered:
                 return
-        if work.sts.strategy != "OnDelete":
+        if work.sts.strategy == "OnDelete":
+            return
+        most = most_unavailable(work.sts, work.rules)
+        if most is None:
             self.roll(work)
+        else:
+            self.roll_several(work, most)
 
     def process_replica(self, work: Pass, number: int) -> bool:
         """Brings one ordinal forward; True if an ordered pass ends here (processReplica)."""
@@ -163,6 +170,24 @@ class StatefulSetController(ControlLoop[None]):
             if unavailable(pod, work.sts, work.now):
                 work.wait(f"waits for {pod.reference} to update")
                 return
+
+    def roll_several(self, work: Pass, most: int) -> None:
+        """Deletes the highest pods of an old revision, as long as at most so many are unavailable."""
+        numbers = range(work.first, work.first + work.sts.replicas)
+        pods = [work.pods.get(number) for number in numbers]
+        lacking = sum(pod is None or unavailable(pod, work.sts, work.now) for pod in pods)
+        if lacking >= most:
+            work.wait(f"waits: {lacking} pods are unavailable, {most} may be")
+            return
+        left = most - lacking
+        for number in reversed(numbers[self.lowest_updated(work.sts) :]):
+            pod = work.pods.get(number)
+            if not left or pod is None:
+                return
+            if label(pod.labels, REVISION_HASH) != work.update.name and pod.deletion_at is None:
+                work.delete(pod, "it is of an old revision")
+                work.rolled += 1
+                left -= 1
 
     def lowest_updated(self, sts: StatefulSet) -> int:
         """The first place that an update reaches, counted from the first ordinal: the partition."""

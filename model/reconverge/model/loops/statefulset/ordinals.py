@@ -10,6 +10,7 @@ from reconverge.model.objects import ControllerRevision, Pod, PodSpec, StatefulS
 from reconverge.model.objects.revision import REVISION_HASH
 from reconverge.model.objects.statefulset import POD_INDEX, POD_NAME
 from reconverge.model.objects.storage import PersistentVolumeClaim
+from reconverge.model.rules import Rules
 from reconverge.model.value import Seconds
 
 
@@ -57,6 +58,14 @@ def with_claims(spec: PodSpec, sts: StatefulSet, number: int) -> PodSpec:
     """A pod's spec with the claims of its ordinal in place of volumes of the templates' names (updateStorage)."""
     own = tuple(each.name for each in claims_of_ordinal(sts, number))
     return spec.with_(claims=(*spec.claims, *(name for name in own if name not in spec.claims)))
+
+
+def most_unavailable(sts: StatefulSet, rules: Rules) -> int | None:
+    """How many pods a rolling update may take at a time (getStatefulSetMaxUnavailable); None without that rule."""
+    if not rules.statefulset_max_unavailable:
+        return None
+    given = 1 if sts.max_unavailable is None else sts.max_unavailable
+    return max(1, given if isinstance(given, int) else sts.replicas * int(given.rstrip("%")) // 100)
 
 
 def running_and_ready(pod: Pod) -> bool:

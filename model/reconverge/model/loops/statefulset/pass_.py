@@ -27,6 +27,7 @@ class Pass:
     ) -> None:
         self.sts = sts
         self.now = reading.now
+        self.rules = reading.rules
         self.store = reading.store
         self.current = current
         self.update = update

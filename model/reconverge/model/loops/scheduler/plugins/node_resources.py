@@ -93,14 +93,14 @@ def least_allocated(cpu: int, all_cpu: int, memory: int, all_memory: int) -> int
 
 
 class BalancedAllocation(Score):
-    """CPU and memory should be used in equal shares, real requests counted; says nothing of BestEffort pods."""
+    """CPU and memory should be used in equal shares, real requests counted; BestEffort pods have no say since 1.34."""
 
     name = "NodeResourcesBalancedAllocation"
     weight = 1
 
     def score(self, cycle: Cycle, nodes: Sequence[Node]) -> list[int] | None:
         cpu, memory = cycle.request.cpu, cycle.request.memory
-        if not cpu and not memory:
+        if not cpu and not memory and not cycle.rules.balanced_allocation_of_best_effort:
             return None
         usage_of = cycle.usage
         scores = []

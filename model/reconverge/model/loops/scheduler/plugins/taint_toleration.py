@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from reconverge.model.loops.scheduler.cycle import Cycle
-from reconverge.model.loops.scheduler.messages import names_taints
 from reconverge.model.loops.scheduler.plugin import Check, Delta, Failure, Filter, Score, normalized
 from reconverge.model.objects import Node, Taint, Toleration
 from reconverge.model.objects.node import PREFER_NO_SCHEDULE
@@ -37,7 +36,7 @@ class TaintToleration(Filter):
 
     def prepare(self, cycle: Cycle) -> Check | None:
         tolerations = cycle.pod.spec.tolerations
-        named = names_taints(cycle.rules)
+        named = cycle.rules.message_names_taints
 
         def check(node: Node, usage: Usage, delta: Delta) -> Failure | None:
             if not node.taints:

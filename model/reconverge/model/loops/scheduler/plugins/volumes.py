@@ -13,7 +13,6 @@ from reconverge.model.action import Action, Update, Written
 from reconverge.model.cluster import Cluster
 from reconverge.model.labels import label
 from reconverge.model.loops.scheduler.cycle import Cycle
-from reconverge.model.loops.scheduler.messages import version_of
 from reconverge.model.loops.scheduler.plugin import Check, Delta, Failure, Filter
 from reconverge.model.objects import Node, Pod
 from reconverge.model.objects.node import REGION, ZONE
@@ -101,7 +100,7 @@ class VolumeBinding(Filter):
             cycle.checks.insert(0, lambda node, usage, delta: _IMMEDIATE)
             return None
         volumes = [volume for claim in claims if (volume := volume_of(store, claim)) is not None]
-        elsewhere = _ELSEWHERE if version_of(cycle.rules) >= (1, 33) else _ELSEWHERE_OLD
+        elsewhere = _ELSEWHERE if cycle.rules.message_names_volume_affinity else _ELSEWHERE_OLD
 
         def check(node: Node, usage: Usage, delta: Delta) -> Failure | None:
             if any(not volume.reaches(node.labels, node.name) for volume in volumes):
