@@ -14,6 +14,7 @@ from typing import Any
 
 from attrs import fields
 
+from reconverge.model import canonical_proxies as proxies
 from reconverge.model import canonical_volumes as volumes
 from reconverge.model import canonical_workloads as workloads
 from reconverge.model.canonical_workloads import ranked_labels, revision_ranks
@@ -115,6 +116,7 @@ class _Form:
         self.now = cluster.now
         self.finished = finished
         self.symmetry = symmetry
+        self.proxies = proxies.standings(plane, cluster)
         self.distinguished: set[str] = set()
         if symmetry:
             for spec in _templates(cluster.store):
@@ -156,6 +158,7 @@ class _Form:
                 machine.pressure,
                 machine.strain,
                 machine.stops_at,
+                self.proxies.get(name),
             )
             for name, machine in self.cluster.machines.by_name.items()
         }
@@ -238,10 +241,6 @@ class _Form:
             self.marks[("", "")].append((self.sets.get(key, key), value))
 
     def _mark_from_objects(self) -> None:
-        for slice_ in self.store.table("EndpointSlice").objects.values():
-            for each in slice_.endpoints:
-                known = (slice_.service, each.ready, each.serving, each.terminating)
-                self.marks[("Pod", each.pod)].append(("endpoint", known))
         for budget in self.store.table("PodDisruptionBudget").objects.values():
             for name, since in budget.status.disrupted_pods:
                 key = f"{budget.namespace}/{name}"
@@ -251,6 +250,8 @@ class _Form:
                 self.marks[("Node", pod.nominated_node)].append(("nominated", self.owner(pod), pod.phase))
         for node, value in volumes.on_nodes(self.store):
             self.marks[("Node", node)].append(value)
+        for place, value in proxies.marks(self.cluster, self.proxies, self.pod, self.local):
+            self.marks[place].append(value)
 
     def known(self, kind: str, key: str) -> tuple[str, ...]:
         """The marks on an object, sorted."""
@@ -335,6 +336,8 @@ class _Form:
         if machine.strain is not None:
             strain = machine.strain.relative(self.cluster.rules.kubelet, self.now)
             known = (*known, sorted(machine.pressure), strain)
+        if machine.name in self.proxies:
+            known = (*known, ("proxy stalled", self.proxies[machine.name][0]))
         if machine.stops_at is not None:
             known = (*known, ("goes off", age(machine.stops_at, self.now)))
         if not machine.group:
@@ -357,7 +360,10 @@ class _Form:
                 continue
             pods.append(repr((self.pod(pod), self.local(local) if local is not None else None)))
         pods.extend(repr(("bound for here", self.pod(pod))) for pod in self.bound_for.get(name, ()))
-        pods.extend(repr(("no object", self.spec(local.spec), self.local(local))) for local in left.values())
+        pods.extend(
+            repr(("no object", self.spec(local.spec), self.local(local), self.known("Local", str(local.uid))))
+            for local in left.values()
+        )
         return tuple(sorted(pods))
 
     def node_names(self) -> list[str]:

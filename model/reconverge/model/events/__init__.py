@@ -40,6 +40,7 @@ from reconverge.model.events.pods import (
     PodUnready,
 )
 from reconverge.model.events.pressure import PressureChanges
+from reconverge.model.events.proxies import ProxyResumes, ProxyStalls
 from reconverge.model.events.shutdown import NodeShutsDown
 from reconverge.model.events.workloads import (
     ManifestApplied,
@@ -61,6 +62,7 @@ EVENTS: dict[str, type[Event]] = {
         ManifestApplied, ObjectDeleted, LoadChanges, PodDeleted, PodEvicted, PodForceDeleted, ContainerCrashes,
         PodUnready, PodReady, LoopPauses, LoopResumes, LoopRestarts, WatchStalls, WatchCatchesUp, TimePasses,
         LeaderLost, LeaderOverlaps, EtcdMemberLost, EtcdMemberBack, RestartsOnOldStore, PressureChanges, NodeShutsDown,
+        ProxyStalls, ProxyResumes,
     )
 }  # fmt: skip
 """Every kind of event by its name."""
@@ -100,6 +102,8 @@ __all__ = [
     "PodReady",
     "PodUnready",
     "PressureChanges",
+    "ProxyResumes",
+    "ProxyStalls",
     "RestartsOnOldStore",
     "RollBack",
     "RollOut",
