@@ -70,16 +70,19 @@ def marks(
 
 
 def _titles(every: list[Routes], described: Callable[[Backend], str]) -> dict[Routes, str]:
-    found = {routes: _digest(sorted((s, w, described(b)) for s, w, b in _led(routes))) for routes in every}
-    given = list(found.values())
-    # The local health and services without any backend are told beside.
+    titles = {
+        routes: f"{_digest(sorted((key, way, described(each)) for key, way, each in _led(routes)))} {_rest(routes)}"
+        for routes in every
+    }
+    given = list(titles.values())
     return {
         routes: title if given.count(title) == 1 else f"{title} {sorted(map(repr, _led(routes)))}"
-        for routes, title in ((each, f"{found[each]} {_rest(each)}") for each in every)
+        for routes, title in titles.items()
     }
 
 
 def _rest(routes: Routes) -> str:
+    """The Services that lead to nothing, and what health checks are told."""
     return _digest([(key, bool(routes[key].internal), routes[key].local_ready) for key in sorted(routes)])
 
 
