@@ -62,6 +62,10 @@ def _why_dead(cluster: Cluster, backend: Backend) -> str:
     return f"was on {backend.node}, which is down" if down else f"has stopped on {backend.node}"
 
 
+def _why_not(cluster: Cluster, backend: Backend) -> str:
+    return "does not serve yet" if process_at(cluster, backend) is not None else _why_dead(cluster, backend)
+
+
 # Requests that are lost ---------------------------------------------------------------------------------------
 
 
@@ -106,7 +110,7 @@ def _lost(situation: Situation, service: Service) -> Iterable[Violation]:
         (machine, backend)
         for machine, route in routed(cluster, service.key)
         for backend in route.backends
-        if process_at(cluster, backend) is None
+        if process_at(cluster, backend) is None and _is_sent(cluster, service, machine, backend, route)
     ]
     if not found:
         return ()
@@ -117,6 +121,13 @@ def _lost(situation: Situation, service: Service) -> Iterable[Violation]:
     )
     nodes = sorted({machine.name for machine, _ in found})
     return (Violation(service.reference, message, {"nodes": nodes, "pods": sorted({each.pod for _, each in found})}),)
+
+
+def _is_sent(cluster: Cluster, service: Service, machine: Machine, backend: Backend, route: Route) -> bool:
+    """Whether traffic comes to a node that goes to the backend: from outside only if the load balancer sends some."""
+    if backend in route.internal or service.type != LOAD_BALANCER:
+        return True
+    return any(name == machine.name for name, _ in behind_load_balancer(cluster, service))
 
 
 def _why_behind(machine: Machine) -> str:
@@ -260,7 +271,7 @@ def _rule_at(cluster: Cluster, service: Service, way: str) -> str:
     if not backends:
         policy = service.external_traffic_policy if outside else service.internal_traffic_policy
         return f"the node has no endpoint for it (policy {policy})"
-    return f"its rule leads to {', '.join(_name(each) for each in backends)} only"
+    return f"its rule leads to {', '.join(f'{_name(each)}, which {_why_not(cluster, each)}' for each in backends)}"
 
 
 def _name(backend: Backend) -> str:
