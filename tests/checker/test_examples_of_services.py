@@ -80,3 +80,10 @@ def test_names_of_nodes_make_no_difference(may: dict[str, int]) -> None:
     found = [{(each.invariant, each.object) for each in check(made, symmetry=each).violated} for each in (True, False)]
     assert found[0] == found[1]
     assert bool(found[0]) is ("proxy-stall" in may)
+
+
+def test_an_ingress_that_is_not_served_is_told_of_the_workloads_behind_it() -> None:
+    result = check(Scenario.from_file(FOLDER / "ingress-without-its-controller.scenario.yaml"))
+    assert ("deployment/web", "start", "violated") in {
+        (each.workload, each.event, each.status) for each in result.table
+    }

@@ -10,7 +10,7 @@ from attrs import evolve, field, frozen
 
 from reconverge.checker.autoscaler_settings import loops_of_pools
 from reconverge.checker.optional_loops import asked_for, extended
-from reconverge.checker.start import Placement, settled, started
+from reconverge.checker.start import Placement, published, settled, started
 from reconverge.checker.world import Allowance, World
 from reconverge.invariants import Invariant, Registry
 from reconverge.invariants.stock import stock
@@ -188,6 +188,8 @@ class Scenario:
         if self.start == "settled":
             rested = settled(plane, cluster, self.placement)
             cluster = rested if rested is not None else cluster
+        elif self.start == "as-is":
+            cluster = published(plane, cluster)
         if RestartsOnOldStore in self.event_kinds():
             cluster = remembering(cluster, _furthest_back(self.steps, allowances))
         return World(self.name, plane, cluster, self.invariants(), allowances, self.steps, self.scopes(), symmetry)

@@ -38,6 +38,8 @@ class EndpointsController(ControlLoop[None]):
         before, after = change.before, change.after
         if after is None or (before is not None and (before.labels is after.labels or before.zone == after.zone)):
             return ()
+        if not store.pods_on(after.name):
+            return ()
         slices = store.all("EndpointSlice")
         return [each.key for each in slices if any(listed.node == after.name for listed in each.endpoints)]
 
