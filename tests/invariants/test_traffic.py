@@ -139,10 +139,20 @@ def test_changes_touch_the_services_whose_traffic_they_concern(lab: Any, id_: st
 
     key = world.service.key
     assert touched(before.without_pod(world.pods[0].uid)) == [key]
+    local = before.pods[world.pods[0].uid]
+    assert touched(before.with_pod(local.with_(state="stopped", ready=False))) == [key]
     assert touched(before.with_(powered=False)) == [key]
     assert touched(before.with_(proxy=Proxy())) == [key]
     assert touched(before.with_(proxy=Proxy(before.proxy.routes, stalled=True))) == []
-    assert touched(before.with_pod(before.pods[world.pods[0].uid].with_(since=1))) == []
+    assert touched(before.with_pod(local.with_(since=1))) == []
+
+
+def test_a_pod_that_was_not_ready_and_stops_touches_the_services_that_lead_to_it(lab: Any) -> None:
+    world = World(lab)
+    before = world.start.machines.by_name["n1"]
+    local = before.pods[world.pods[0].uid].with_(ready=False)
+    change = Change(MACHINES, "n1", before.with_pod(local), before.with_pod(local.with_(state="stopped")))
+    assert lab.registry[LOSSES[0]].touched_by(world.situation(world.start), change) == (world.service.key,)
 
 
 # Services that cannot be reached ------------------------------------------------------------------------------
@@ -270,4 +280,7 @@ def test_rules_of_a_service_that_is_gone_are_a_violation(lab: Any) -> None:
 
 
 def test_where_no_proxy_is_modelled_nothing_is_judged(lab: Any) -> None:
-    assert not lab.registry["routes-converge"].applicable(lab.situation(lab.node()), None)
+    world = World(lab)
+    for id_ in (*LOSSES, REACHED, "routes-converge"):
+        assert lab.registry[id_].applicable(world.situation(world.start), world.service)
+        assert not lab.registry[id_].applicable(world.situation(world.start.with_(loops={})), world.service)

@@ -79,11 +79,18 @@ def _services_of_change(situation: Situation, change: Change) -> Iterable[str]:
     keys: dict[str, None] = {}
     if before is None or before.proxy is not after.proxy or before.powered != after.powered:
         keys.update(_other_routes(before, after))
-    if before is not None:
-        lost = set(lost_pods(before, after)) | {pod.key for uid, pod in before.pods.items() if uid not in after.pods}
-        if lost:
-            keys.update(dict.fromkeys(_leading_to(situation.cluster, lost)))
+    if before is not None and (lost := {*lost_pods(before, after), *_ended(before, after)}):
+        keys.update(dict.fromkeys(_leading_to(situation.cluster, lost)))
     return tuple(keys)
+
+
+def _ended(before: Machine, after: Machine) -> Iterator[str]:
+    """Keys of the pods of which something ran on a machine before a change of it, and nothing does after it."""
+    if before.pods is not after.pods:
+        stays = after.pods.get
+        for uid, pod in before.pods.items():
+            if pod.alive and ((now := stays(uid)) is None or not now.alive):
+                yield pod.key
 
 
 def _other_routes(before: Machine | None, after: Machine) -> dict[str, None]:
@@ -137,8 +144,13 @@ def _why_behind(machine: Machine) -> str:
     return f" ({'its kube-proxy has stalled' if stalled else 'it is cut off from the API server'})"
 
 
+def _has_rules(situation: Situation, service: Service) -> bool:
+    """Whether nodes have rules for a Service: proxies are modelled, and it has an address of its own."""
+    return PROXY in situation.cluster.loops and service.proxied
+
+
 def _voluntary(situation: Situation, service: Service) -> bool:
-    return service.proxied and not any(event.failure for event in situation.events)
+    return _has_rules(situation, service) and not any(event.failure for event in situation.events)
 
 
 _REQUESTS_WHY = "Each connection that is sent there fails, until the node's kube-proxy has seen that the pod is gone."
@@ -171,12 +183,12 @@ def no_request_lost(situation: Situation, service: Service) -> Iterable[Violatio
     "traffic-reaches-pods",
     "always",
     for_each="Service",
-    statement="Whatever happens, no node sends traffic of a Service to a pod of which nothing runs any more; after a "
-    "failure it does until the failure has been noticed.",
+    statement="Whatever happens, no node sends traffic of a Service to a pod of which nothing runs any more, not even "
+    "from a failure until it has been noticed.",
     why=_REQUESTS_WHY,
     remedy=f"{_REQUESTS_REMEDY} Clients that try again get over what no setting prevents: a node that dies.",
     source=_REQUESTS_SOURCE,
-    applies=lambda _, service: service.proxied,
+    applies=_has_rules,
     touched_by=_services_of_change,
     default=False,
     needs=PROXY,
@@ -197,7 +209,7 @@ def _services_reached(situation: Situation, change: Change) -> Iterable[str]:
 
 
 def _has_clients(situation: Situation, service: Service) -> bool:
-    return service.proxied and at_stake(situation, service)
+    return _has_rules(situation, service) and at_stake(situation, service)
 
 
 @invariant(
