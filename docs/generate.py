@@ -47,6 +47,11 @@ ERRS = {
     "both": "misses some, invents some",
     "neither": "neither",
 }
+NEEDS = {
+    "kube-proxy": "checked only where kube-proxy is modelled: `loops: {kube-proxy: {}}` in a scenario, `--may "
+    "proxy-stall`, or an invariant about it named by `--only`",
+    "Ingress": "checked only where there is an Ingress",
+}
 KINDS = {
     "always": "on every state",
     "on_step": "on every step",
@@ -234,6 +239,7 @@ def invariants(every: Iterable[Invariant]) -> str:
         lines += [f"* {word}: {text}" for word, text in (("matters", each.why), ("remedy", each.remedy)) if text]
         lines += [f"* source: {each.source}"] if each.source else []
         lines += [] if each.default else ["* checked only where a scenario or `--only` names it"]
+        lines += [f"* {NEEDS[each.needs]}"] if each.needs and each.default else []
         lines += [""]
     return _page(lines)
 

@@ -14,7 +14,9 @@ KEY = "endpoints-true"
 
 def end(lab: Any, pods: list[Any], *listed: Endpoint, **options: Any) -> Any:
     service, slice_ = lab.service()
-    objects = [service.with_(**options.pop("service", {})), slice_.with_(endpoints=listed)]
+    uids = {each.key: each.uid for each in pods}
+    placed = tuple(each.with_(zone="a", uid=each.uid or uids.get(each.pod, 0)) for each in listed)
+    objects = [service.with_(**options.pop("service", {})), slice_.with_(endpoints=placed)]
     outcome = options.pop("outcome", "rest")
     return lab.quiet(lab.situation(lab.node(), *objects, *pods, **options), outcome)
 
@@ -46,6 +48,20 @@ def test_a_pod_that_is_gone_is_not_listed(lab: Any) -> None:
     (violation,) = lab.broken(KEY, end(lab, [lab.pod()], endpoint(), endpoint("web-b")))
     assert violation.object == "service/web"
     assert "pod/web-b is listed" in violation.message
+
+
+def test_a_pod_is_not_listed_with_the_address_of_another_one_of_its_name(lab: Any) -> None:
+    (violation,) = lab.broken(KEY, end(lab, [lab.pod()], endpoint().with_(uid=99)))
+    assert violation.message.endswith("pod/web-a is listed with the address of an earlier pod of that name")
+
+
+def test_the_zone_that_is_listed_is_that_of_the_node(lab: Any) -> None:
+    pod = lab.pod()
+    right = endpoint().with_(uid=pod.uid, zone="a")
+    service, slice_ = lab.service()
+    for zone, nodes, wrong in (("a", True, False), ("b", True, True), ("", True, True), ("b", False, False)):
+        objects = [service, slice_.with_(endpoints=(right.with_(zone=zone),)), pod, *([lab.node()] if nodes else [])]
+        assert bool(lab.broken(KEY, lab.quiet(lab.situation(*objects)))) is wrong
 
 
 def test_what_is_published_regardless_is_ready(lab: Any) -> None:

@@ -15,7 +15,7 @@ from reconverge.model.loops.drain import Drain as DrainMemory
 from reconverge.model.objects import Node, Service
 from reconverge.model.persistent import EMPTY, Map
 
-OPT_IN = {"rollout-ceiling-terminating", "moved-once"}
+OPT_IN = {"rollout-ceiling-terminating", "moved-once", "traffic-reaches-pods"}
 LAWS = {
     "pod-on-one-node",
     "requests-within-capacity",
@@ -29,6 +29,7 @@ LAWS = {
     "containers-start-in-turn",
     "no-surplus",
     "endpoints-true",
+    "routes-converge",
     "autoscaler-bounds",
     "no-unprovoked-kill",
     "pending-pods-placed",
@@ -39,10 +40,10 @@ LAWS = {
 
 def test_the_registry_has_all_in_their_order() -> None:
     assert [each.id for each in stock()] == [each.id for each in STOCK]
-    assert len(stock()) == 36
+    assert len(stock()) == 41
 
 
-def test_laws_are_laws_and_only_two_must_be_asked_for() -> None:
+def test_laws_are_laws_and_only_three_must_be_asked_for() -> None:
     assert {each.id for each in STOCK if each.family == "law"} == LAWS
     assert {each.id for each in STOCK if not each.default} == OPT_IN
 
@@ -53,6 +54,14 @@ def test_each_says_what_why_and_what_to_do(invariant: Invariant) -> None:
         assert text.endswith(".")
         assert text[0].isupper()
     assert invariant.source
+
+
+def test_some_are_about_what_is_not_always_there() -> None:
+    proxies = {"service-reachable", "no-request-lost", "traffic-reaches-pods", "routes-converge"}
+    assert {each.id: each.needs for each in STOCK if each.needs} == {
+        **dict.fromkeys(proxies, "kube-proxy"),
+        "ingress-served": "Ingress",
+    }
 
 
 @pytest.mark.parametrize("invariant", STOCK, ids=lambda each: each.id)
@@ -82,5 +91,5 @@ def test_a_drain_that_completes_is_witnessed(lab: Any, state: str) -> None:
 def test_subjects_are_kinds_that_the_store_has() -> None:
     assert {each.for_each for each in STOCK} == {
         "", Node.kind, Service.kind, "PodDisruptionBudget", "Deployment", "HorizontalPodAutoscaler", "StatefulSet",
-        "Job",
+        "Job", "Ingress",
     }  # fmt: skip

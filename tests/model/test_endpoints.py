@@ -13,7 +13,8 @@ from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import ControlPlane
 from reconverge.model.labels import Selector, labels_of
 from reconverge.model.loops.endpoints import EndpointsController
-from reconverge.model.objects import EndpointSlice, Pod, Service
+from reconverge.model.objects import Endpoint, EndpointSlice, Node, Pod, Service
+from reconverge.model.objects.node import ZONE
 from reconverge.model.store import Store
 
 WEB = labels_of({"app": "web"})
@@ -36,7 +37,7 @@ class World:
         self.cluster = self.plane.notify(self.cluster.with_(store=store), (change,))
 
     def remove(self, kind: str, name: str) -> None:
-        store, change = self.cluster.store.remove(kind, f"default/{name}")
+        store, change = self.cluster.store.remove(kind, name if kind == "Node" else f"default/{name}")
         self.cluster = self.plane.notify(self.cluster.with_(store=store), (change,))
 
     def change(self, name: str, **fields: Any) -> None:
@@ -51,12 +52,17 @@ class World:
     def busy(self) -> bool:
         return self.cluster.loops["endpoints"].busy
 
-    def flags(self, name: str = "web") -> dict[str, tuple[bool, bool, bool]]:
-        """ready, serving, terminating by pod, as recorded."""
+    def endpoints(self, name: str = "web") -> tuple[Endpoint, ...]:
+        """What is listed."""
         found = self.cluster.store.endpoint_slice(f"default/{name}")
         assert found is not None
+        return found.endpoints
+
+    def flags(self, name: str = "web") -> dict[str, tuple[bool, bool, bool]]:
+        """ready, serving, terminating by pod, as recorded."""
         return {
-            each.pod.removeprefix("default/"): (each.ready, each.serving, each.terminating) for each in found.endpoints
+            each.pod.removeprefix("default/"): (each.ready, each.serving, each.terminating)
+            for each in self.endpoints(name)
         }
 
 
@@ -167,6 +173,29 @@ def test_a_removed_slice_is_made_anew() -> None:
     world.remove("EndpointSlice", "web")
     world.settle()
     assert world.flags() == {"web-a": (True, True, False)}
+
+
+def test_an_endpoint_has_the_zone_of_its_node_and_the_address_of_its_pod() -> None:
+    node = Node(name="n1", labels=labels_of({ZONE: "a"}))
+    world = World(node, service(), pod(uid=7))
+    (found,) = world.endpoints()
+    assert (found.node, found.zone, found.uid) == ("n1", "a", 7)
+    world.put(node.with_(unschedulable=True))
+    world.put(Node(name="n2", labels=labels_of({ZONE: "b"})))
+    assert not world.busy
+    world.put(node.with_(labels=labels_of({ZONE: "b"})))
+    world.settle()
+    assert [each.zone for each in world.endpoints()] == ["b"]
+    world.remove("Node", "n1")
+    assert not world.busy
+
+
+def test_a_pod_made_anew_under_its_name_has_another_address() -> None:
+    world = World(service(), pod(uid=7))
+    world.remove("Pod", "web-a")
+    world.put(pod(uid=8))
+    world.settle()
+    assert [each.uid for each in world.endpoints()] == [8]
 
 
 @pytest.mark.parametrize("selector", [None, Selector()])

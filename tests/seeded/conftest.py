@@ -9,9 +9,11 @@ A case is plain data, so that a module's table reads as one:
     nodes       node pools in a few words, such as 3x4cpu,16Gi@a,b,c
     deployment  what sets Deployment web apart: `replicas`, other fields of its spec, and `pod` (pod spec), `labels`,
                 `annotations` of its template; `deployments` has several by name
-    budget      spec of a PodDisruptionBudget over the pods of web; `service` True puts a Service before them
+    budget      spec of a PodDisruptionBudget over the pods of web; `service` True puts a Service before them,
+                a mapping one with more fields of its spec
     objects     further objects, as manifests
-    may, events, deviations, start, placement, kubernetes   as in a scenario file; events 1 and deviations 0 unless told
+    may, events, deviations, start, placement, loops, kubernetes   as in a scenario file; events 1 and deviations 0
+                unless told
 """
 
 from __future__ import annotations
@@ -53,7 +55,8 @@ def objects(case: Case) -> list[dict[str, Any]]:
         meta = {"name": "web"}
         found.append({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta, "spec": budget})
     if case.get("service"):
-        service = {"selector": {"app": "web"}, "ports": [{"port": 80}]}
+        own = case["service"] if isinstance(case["service"], Mapping) else {}
+        service = {"selector": {"app": "web"}, "ports": [{"port": 80}], **own}
         found.append({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": service})
     return [*found, *case.get("objects", ())]
 
@@ -82,7 +85,7 @@ def scenario(case: Case) -> Scenario:
     return made
 
 
-KEPT = ("nodePools", "may", "events", "deviations", "start", "placement", "kubernetes", "rules", "steps")
+KEPT = ("nodePools", "may", "events", "deviations", "start", "placement", "kubernetes", "rules", "steps", "loops")
 
 
 def story(stroke: Stroke) -> str:
@@ -102,9 +105,10 @@ def verdicts(result: Result, invariant: str) -> list[Verdict]:
 
 
 def plane_with(case: Case) -> ControlPlane:
-    """The standard control plane with the wrong loop in its place."""
-    wrong = case["wrong"]
-    return standard_control_plane().replacing(case["loop"](wrong) if "loop" in case else wrong())
+    """The standard control plane with the wrong loop in its place; one that is not standard comes last."""
+    wrong = case["loop"](case["wrong"]) if "loop" in case else case["wrong"]()
+    plane = standard_control_plane()
+    return plane.replacing(wrong) if wrong.name in plane.by_name else plane.including(wrong)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from reconverge.invariants.stock import stock
 from reconverge.model.loops.replicaset import ReplicaSetController
 
 WITHOUT_EXPLAIN = tuple(phase for phase in Phase if phase is not Phase.explain)
-LAWS = [each.id for each in stock() if each.family == "law" and each.default]
+LAWS = [each.id for each in stock() if each.family == "law" and each.default and not each.needs]
 
 
 def deployment(name: str, replicas: int, **spec: Any) -> dict[str, Any]:
@@ -66,16 +66,38 @@ ROUGH = scenario(
     },
     check=LAWS,
 )  # fmt: skip
+ROUTED = scenario(
+    deployment("web", 2),
+    {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "web"},
+        "spec": {
+            "type": "NodePort",
+            "selector": {"app": "web"},
+            "ports": [{"port": 80}],
+            "externalTrafficPolicy": "Local",
+            "trafficDistribution": "PreferClose",
+        },
+    },
+    may={
+        "proxy-stall": 2, "proxy-resume": 2, "node-partition": 1, "node-crash": 1, "node-recover": 2, "delete-pod": 2,
+        "scale": 2, "pod-unready": 1, "pod-ready": 1, "drain": 1, "node-delete": 1,
+        "loop-restart": {"loop": "kube-proxy"},
+        "loop-pause": {"loop": ["endpoints", "kube-proxy"]}, "loop-resume": {},
+    },
+    check=[*LAWS, "routes-converge"],
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("world", [SHOP, ROUGH], ids=["shop", "rough"])
+@pytest.mark.parametrize("world", [SHOP, ROUGH, ROUTED], ids=["shop", "rough", "routed"])
 def test_laws_hold_whatever_happens(world: Scenario) -> None:
     machine = state_machine(world)
     run_state_machine_as_test(machine, settings=_settings(max_examples=12, steps=8))
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("world", [SHOP, ROUGH], ids=["shop", "rough"])
+@pytest.mark.parametrize("world", [SHOP, ROUGH, ROUTED], ids=["shop", "rough", "routed"])
 def test_laws_hold_in_a_long_campaign(world: Scenario) -> None:
     run_state_machine_as_test(state_machine(world), settings=_settings(max_examples=60, steps=15))
 

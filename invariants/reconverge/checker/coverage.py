@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from reconverge.checker.judge import Judge
 from reconverge.checker.world import World
 
-AFTERWARDS = frozenset({"node-recover", "uncordon", "zone-recover", "resume-rollout", "loop-resume", "watch-catch-up"})
+AFTERWARDS = frozenset(
+    {"node-recover", "uncordon", "zone-recover", "resume-rollout", "loop-resume", "watch-catch-up", "proxy-resume"}
+)
 """Events that only ever follow another one: in sequences of one event their absence says nothing."""
 
 
@@ -20,6 +22,7 @@ OWN_KINDS = {
     "job": "Job",
     "disruption": "PodDisruptionBudget",
     "endpoints": "Service",
+    "kube-proxy": "Service",
     "horizontal-autoscaler": "HorizontalPodAutoscaler",
     "scheduler": "Pod",
     "kubelet": "Pod",

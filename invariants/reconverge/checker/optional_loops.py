@@ -14,12 +14,16 @@ from attrs import field, frozen
 from reconverge.checker.autoscaler_settings import autoscaler
 from reconverge.checker.descheduler_policy import descheduler_policy
 from reconverge.checker.manifests import unsaid
+from reconverge.invariants import Invariant
 from reconverge.loading import Fields, Loaded, LoadError, load, load_documents
 from reconverge.loading.errors import quoted_nearest
 from reconverge.model.control_plane import ControlPlane
+from reconverge.model.events import Event
+from reconverge.model.events.proxies import ProxyEvent
 from reconverge.model.loop import ControlLoop
 from reconverge.model.loops.descheduler import Descheduler
 from reconverge.model.loops.gitops import DEFAULT_PERIOD, GitOps, Manifest
+from reconverge.model.loops.kube_proxy import KubeProxy
 from reconverge.model.objects import ApiObject
 
 
@@ -44,6 +48,12 @@ def optional_loops(loops: Fields, folder: Path | None) -> dict[str, OptionalLoop
             raise loops.error("is no optional loop that is known", name, quoted_nearest(name, BUILDERS))
         built[name] = BUILDERS[name](loops.child(name), folder)
     return built
+
+
+def asked_for(events: Iterable[type[Event]], invariants: Iterable[Invariant]) -> tuple[ControlLoop[Any], ...]:
+    """The loops that some events and invariants are about, without settings: naming one of these asks for the loop."""
+    about_proxies = any(issubclass(each, ProxyEvent) for each in events)
+    return (KubeProxy(),) if about_proxies or any(each.needs == KubeProxy.name for each in invariants) else ()
 
 
 def extended(plane: ControlPlane, loops: Iterable[ControlLoop[Any]]) -> ControlPlane:
@@ -81,6 +91,11 @@ def _descheduler(settings: Fields, folder: Path | None) -> OptionalLoop:
     return OptionalLoop(Descheduler(descheduler_policy(settings)), (), settings.value)
 
 
+def _kube_proxy(settings: Fields, folder: Path | None) -> OptionalLoop:
+    settings.only()
+    return OptionalLoop(KubeProxy())
+
+
 def _cluster_autoscaler(settings: Fields, folder: Path | None) -> OptionalLoop:
     loop, document = autoscaler(settings)
     return OptionalLoop(loop, (), document)
@@ -105,5 +120,6 @@ BUILDERS: dict[str, Builder] = {
     "cluster-autoscaler": _cluster_autoscaler,
     "descheduler": _descheduler,
     "gitops": _gitops,
+    KubeProxy.name: _kube_proxy,
 }
 """The builder of each optional loop by the loop's name."""

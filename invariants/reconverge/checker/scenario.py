@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,8 +10,8 @@ from attrs import evolve, field, frozen
 
 from reconverge.checker.autoscaler_settings import loops_of_pools
 from reconverge.checker.node_sources import describes_nodes
-from reconverge.checker.optional_loops import extended
-from reconverge.checker.start import Placement, settled, started
+from reconverge.checker.optional_loops import asked_for, extended
+from reconverge.checker.start import Placement, published, settled, started
 from reconverge.checker.world import Allowance, World
 from reconverge.invariants import Invariant, Registry
 from reconverge.invariants.stock import stock
@@ -143,11 +143,27 @@ class Scenario:
             require_known(id_, registry, self.file)
         wanted = {each.invariant for each in self.only}
         expected = {each.invariant for each in self.expect or ()}
+        there = {each.kind for each in self.objects} | {each.name for each in self.optional()}
         return tuple(
             each
             for each in registry
-            if (each.id in wanted if wanted else each.default or each.id in expected) and each.id not in self.skip
+            if (each.id in wanted if wanted else _by_default(each, there) or each.id in expected)
+            and each.id not in self.skip
         )
+
+    def optional(self) -> tuple[ControlLoop[Any], ...]:
+        """The control loops beside the standard ones: those given, and those of what happens and is to hold."""
+        events = self.event_kinds()
+        named = {each.invariant for each in (*self.only, *(self.expect or ()))} - set(self.skip)
+        asked = asked_for(events, (each for each in self.registry() if each.id in named))
+        there = {each.name for each in self.loops}
+        given = (*self.loops, *(each for each in asked if each.name not in there))
+        return (*given, *loops_of_pools(self.groups, given, events), *storage_loops(self.objects))
+
+    def event_kinds(self) -> set[type[Event]]:
+        """The kinds of events that may happen, the fixed ones too."""
+        allowed = self.allowances if self.allowances is not None else self.ordinary()
+        return {*(type(each) for each in self.steps), *(EVENTS[each.event] for each in allowed)}
 
     def registry(self) -> Registry:
         """The stock invariants and the scenario's own. Raises ScenarioError for an id that is taken."""
@@ -168,14 +184,14 @@ class Scenario:
     def world(self, plane: ControlPlane | None = None, *, symmetry: bool = True) -> World:
         """The model to be checked."""
         allowances = self.allowances if self.allowances is not None else self.ordinary()
-        events = {*(type(each) for each in self.steps), *(EVENTS[each.event] for each in allowances)}
-        loops = (*self.loops, *loops_of_pools(self.groups, self.loops, events), *storage_loops(self.objects))
-        plane = extended(plane if plane is not None else standard_control_plane(), loops)
+        plane = extended(plane if plane is not None else standard_control_plane(), self.optional())
         cluster = started(plane, self.objects, self.rules, self.groups)
         if self.start == "settled":
             rested = settled(plane, cluster, self.placement)
             cluster = rested if rested is not None else cluster
-        if RestartsOnOldStore in events:
+        elif self.start == "as-is":
+            cluster = published(plane, cluster)
+        if RestartsOnOldStore in self.event_kinds():
             cluster = remembering(cluster, _furthest_back(self.steps, allowances))
         return World(self.name, plane, cluster, self.invariants(), allowances, self.steps, self.scopes(), symmetry)
 
@@ -193,6 +209,11 @@ class Scenario:
         if "HorizontalPodAutoscaler" in kinds:
             names.append("load")
         return tuple(Allowance(name) for name in names)
+
+
+def _by_default(invariant: Invariant, there: Collection[str]) -> bool:
+    """Whether an invariant is checked where these kinds and loops are and nothing else is said."""
+    return invariant.default and (not invariant.needs or invariant.needs in there)
 
 
 def _furthest_back(steps: Sequence[Event], allowances: Sequence[Allowance]) -> int:

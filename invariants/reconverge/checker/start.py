@@ -44,6 +44,18 @@ def settled(plane: ControlPlane, cluster: Cluster, placement: Placement | None =
     return plane.wait(cluster, cluster.now + SETTLED_FOR)
 
 
+PUBLISHING = ("endpoints", "kube-proxy")
+"""Loops whose work a dump does not hold: slices are not read from it, and the rules on nodes are in no object."""
+
+
+def published(plane: ControlPlane, cluster: Cluster) -> Cluster:
+    """The cluster of a dump with what its Services had by then: their slices, and the nodes' rules for them."""
+    for name in PUBLISHING:
+        while (move := next((each for each in plane.ready(cluster) if each.loop == name), None)) is not None:
+            cluster = _step(plane, cluster, move, {})
+    return cluster.with_(turn=0)
+
+
 def _step(plane: ControlPlane, cluster: Cluster, move: Move, left: dict[str, list[str]]) -> Cluster:
     if isinstance(move, Wait):
         return plane.wait(cluster, move.until)

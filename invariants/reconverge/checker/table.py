@@ -10,7 +10,7 @@ from reconverge.checker.finding import Finding
 from reconverge.checker.result import Cell, Status
 from reconverge.checker.world import World
 from reconverge.model.naming import resolve, workload_of, workloads
-from reconverge.model.objects import Pod
+from reconverge.model.objects import Ingress, Pod
 from reconverge.model.store import Store
 
 _POD = re.compile(r"pod/[a-z0-9][-a-z0-9./]*[a-z0-9]")
@@ -68,6 +68,12 @@ def concerned(store: Store, finding: Finding) -> list[str]:
     if found.kind in ("Service", "PodDisruptionBudget"):
         behind = {_reference(store, pod) for pod in store.pods_matching(found.namespace, selector)}
         return sorted(each for each in behind if each) or [CLUSTER]
+    if isinstance(found, Ingress):
+        services = [store.service(f"{found.namespace}/{each.service}") for each in found.backends]
+        pods = [
+            pod for each in services if each is not None for pod in store.pods_matching(each.namespace, each.selector)
+        ]
+        return sorted({name for pod in pods if (name := _reference(store, pod))}) or [CLUSTER]
     if found.kind == "Node":
         # A node's trouble, such as a drain that does not end, is that of the pods that the message names.
         named = [resolve(store, each) for each in _POD.findall(finding.found.violation.message)]

@@ -57,6 +57,8 @@ class Invariant:
     """Keys of the objects that a change may affect; None for the standard relation of kinds."""
     default: bool = True
     """Whether it is checked unless a scenario chooses otherwise."""
+    needs: str = ""
+    """The optional loop or the kind of object that it is about: where there is none, it is checked only if named."""
 
     def applicable(self, situation: Situation, subject: Any) -> bool:
         """Whether there is something to judge."""
@@ -111,6 +113,7 @@ def invariant(
     applies: Applies | None = None,
     touched_by: Touches | None = None,
     default: bool = True,
+    needs: str = "",
 ) -> Callable[[Judge], Invariant]:
     """Makes an Invariant of a function that yields violations; its docstring is the statement unless one is given.
 
@@ -120,6 +123,7 @@ def invariant(
 
     def make(judge: Judge) -> Invariant:
         text = statement or " ".join((judge.__doc__ or "").split())
-        return Invariant(id, kind, family, for_each, text, why, remedy, source, judge, applies, touched_by, default)
+        told = (id, kind, family, for_each, text, why, remedy, source)
+        return Invariant(*told, judge, applies, touched_by, default, needs)
 
     return make

@@ -15,6 +15,7 @@ from typing import Any
 from attrs import fields
 
 from reconverge.model import canonical_machines as machines
+from reconverge.model import canonical_proxies as proxies
 from reconverge.model import canonical_volumes as volumes
 from reconverge.model import canonical_workloads as workloads
 from reconverge.model.canonical_workloads import ranked_labels, revision_ranks
@@ -23,6 +24,7 @@ from reconverge.model.control_plane import ControlPlane
 from reconverge.model.control_plane_health import HEALTHY
 from reconverge.model.daemon_pods import only_node, unpinned
 from reconverge.model.likeness import At, age, labels_without_hostname, node_likeness
+from reconverge.model.local_pods import LocalPod
 from reconverge.model.machines import Machine
 from reconverge.model.node_groups import NodeGroup, number_of
 from reconverge.model.objects import (
@@ -116,6 +118,7 @@ class _Form:
         self.now = cluster.now
         self.finished = finished
         self.symmetry = symmetry
+        self.proxies = proxies.standings(plane, cluster)
         self.distinguished: set[str] = set()
         if symmetry:
             for spec in _templates(cluster.store):
@@ -147,7 +150,8 @@ class _Form:
 
         Control loops take such nodes in the order of their names, so which name has which machine matters.
         """
-        facts = {name: machines.unseen(each) for name, each in self.cluster.machines.by_name.items()}
+        known = self.cluster.machines.by_name
+        facts = {name: (*machines.unseen(each), self.proxies.get(name)) for name, each in known.items()}
         if len(set(facts.values())) < 2:
             return set()
         alike: dict[str, list[str]] = defaultdict(list)
@@ -229,10 +233,6 @@ class _Form:
             self.marks[("", "")].append((self.sets.get(key, key), value))
 
     def _mark_from_objects(self) -> None:
-        for slice_ in self.store.table("EndpointSlice").objects.values():
-            for each in slice_.endpoints:
-                known = (slice_.service, each.ready, each.serving, each.terminating)
-                self.marks[("Pod", each.pod)].append(("endpoint", known))
         for budget in self.store.table("PodDisruptionBudget").objects.values():
             for name, since in budget.status.disrupted_pods:
                 key = f"{budget.namespace}/{name}"
@@ -242,6 +242,8 @@ class _Form:
                 self.marks[("Node", pod.nominated_node)].append(("nominated", self.owner(pod), pod.phase))
         for node, value in volumes.on_nodes(self.store):
             self.marks[("Node", node)].append(value)
+        for place, value in proxies.marks(self.cluster, self.proxies, self.pod, self.local):
+            self.marks[place].append(value)
 
     def known(self, kind: str, key: str) -> tuple[str, ...]:
         """The marks on an object, sorted."""
@@ -283,6 +285,10 @@ class _Form:
             self.known("Pod", pod.key),
         )
 
+    def local(self, local: LocalPod) -> tuple[Any, ...]:
+        """A pod on a machine, without the API's side."""
+        return machines.local_pod(local, self.now)
+
     def node(self, name: str) -> tuple[Any, ...]:
         """A node with its machine, the pods on it, and what is known of it; its name only if it matters."""
         node = self.store.node(name)
@@ -299,7 +305,7 @@ class _Form:
             name if not self.symmetry or name in self.distinguished else "",
             api,
             heartbeat,
-            machines.machine(machine, self.cluster),
+            machines.machine(machine, self.cluster, self.proxies.get(name, ("",))[0]),
             self.pods_at(name, machine),
             self.known("Node", name),
         )
@@ -317,10 +323,18 @@ class _Form:
             local = left.pop(pod.uid, None)
             if not self.finished and left_over(pod, self.now):
                 continue
-            pods.append(repr((self.pod(pod), machines.local_pod(local, self.now) if local is not None else None)))
+            pods.append(repr((self.pod(pod), self.local(local) if local is not None else None)))
         pods.extend(repr(("bound for here", self.pod(pod))) for pod in self.bound_for.get(name, ()))
         pods.extend(
-            repr(("no object", self.spec(local.spec), machines.local_pod(local, self.now))) for local in left.values()
+            repr(
+                (
+                    "no object",
+                    self.spec(local.spec),
+                    self.local(local),
+                    self.known("Local", str(local.uid)),
+                )
+            )
+            for local in left.values()
         )
         return tuple(sorted(pods))
 

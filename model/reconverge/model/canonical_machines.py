@@ -28,8 +28,8 @@ def unseen(machine: Machine) -> tuple[Any, ...]:
     )
 
 
-def machine(machine: Machine | None, cluster: Cluster) -> tuple[Any, ...] | None:
-    """The physical side of a node, without its pods."""
+def machine(machine: Machine | None, cluster: Cluster, stalled: bool | str | None = "") -> tuple[Any, ...] | None:
+    """The physical side of a node, without its pods; `stalled` is about its kube-proxy, empty where none is modelled."""
     if machine is None:
         return None
     known: tuple[Any, ...] = (
@@ -39,6 +39,8 @@ def machine(machine: Machine | None, cluster: Cluster) -> tuple[Any, ...] | None
     if machine.strain is not None:
         strain = machine.strain.relative(cluster.rules.kubelet, cluster.now)
         known = (*known, sorted(machine.pressure), strain)
+    if stalled != "":
+        known = (*known, ("proxy stalled", stalled))
     if machine.stops_at is not None:
         known = (*known, ("goes off", age(machine.stops_at, cluster.now)))
     if machine.stopped:

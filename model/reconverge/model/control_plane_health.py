@@ -35,7 +35,7 @@ PROCESSES: dict[str, str] = {
     "cloud-node": "cloud-controller-manager",
 }  # fmt: skip
 """The process that a control loop runs in; loops that are not listed are processes of their own."""
-WITHOUT_API = frozenset({"kubelet", "node-group"})
+WITHOUT_API = frozenset({"kubelet", "kube-proxy", "node-group"})
 """Loops that live on machines or in the cloud: they go on without the API, as far as they can."""
 TOOLS = frozenset({"drain", "upgrade"})
 """Commands that people run: they elect no leader."""

@@ -6,7 +6,7 @@ live in the gap between them.
 
 from __future__ import annotations
 
-from attrs import frozen
+from attrs import field, frozen
 
 from reconverge.model.control_plane_health import HEALTHY, ControlPlaneHealth
 from reconverge.model.local_pods import LocalPod
@@ -14,6 +14,7 @@ from reconverge.model.node_groups import NodeGroup
 from reconverge.model.objects import Node
 from reconverge.model.persistent import EMPTY, Map
 from reconverge.model.pressure import Strain
+from reconverge.model.proxy import Proxy
 from reconverge.model.value import Seconds, Value
 
 
@@ -49,6 +50,9 @@ class Machine(Value):
     """What its kubelet remembers of pressure; None while there is none."""
     stops_at: Seconds | None = None
     """By when a machine that is being shut down with grace goes off; None if it is not."""
+    # Not compared: what a kube-proxy does is nothing that happens to the machine for its kubelet.
+    proxy: Proxy | None = field(default=None, eq=False)
+    """Its kube-proxy with the rules; None where none is modelled."""
 
     @property
     def connected(self) -> bool:

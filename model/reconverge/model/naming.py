@@ -27,6 +27,8 @@ KINDS = (
     "PersistentVolume",
     "CronJob",
     "StorageClass",
+    "Ingress",
+    "IngressClass",
 )
 
 
@@ -41,7 +43,7 @@ def resolve(store: Store, symbol: str) -> Any:
     kind, key = split(symbol)
     if kind is None:
         return None
-    if kind in ("Node", "PriorityClass", "PersistentVolume", "StorageClass"):
+    if kind in ("Node", "PriorityClass", "PersistentVolume", "StorageClass", "IngressClass"):
         return store.get(kind, key.removeprefix("default/"))
     return store.get(kind, key)
 

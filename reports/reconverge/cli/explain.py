@@ -53,8 +53,9 @@ def entries(group: str, options: Namespace) -> list[Entry]:
         return reference.invariants(_registry(options))
     if group == "loops":
         from reconverge.checker import standard_control_plane
+        from reconverge.model.loops.kube_proxy import KubeProxy
 
-        return reference.loops(standard_control_plane().loops)
+        return reference.loops(standard_control_plane().loops, [KubeProxy()])
     if group == "annotations":
         return reference.of_programs()
     return reference.events() if group == "events" else reference.rules()

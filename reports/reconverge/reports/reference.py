@@ -87,7 +87,7 @@ def invariants(every: Iterable[Invariant]) -> list[Entry]:
 
 def _invariant(each: Invariant) -> Entry:
     whom = f"for each {each.for_each}" if each.for_each else "for the cluster as a whole"
-    by_default = "" if each.default else "only when it is asked for"
+    by_default = checked(each)
     details = (
         ("judged", f"{KIND_WORDS[each.kind].removeprefix('judged ')}, {whom}"),
         ("family", _family(each.family)),
@@ -97,6 +97,15 @@ def _invariant(each: Invariant) -> Entry:
         ("checked", by_default),
     )
     return Entry("invariants", each.id, each.statement, f"{each.kind}, {each.family}", _told(details))
+
+
+def checked(each: Invariant) -> str:
+    """When an invariant is checked, in words; empty for always."""
+    if not each.default:
+        return "only when it is asked for"
+    if not each.needs:
+        return ""
+    return f"only where there is an {each.needs}" if each.needs[0].isupper() else f"only where {each.needs} is modelled"
 
 
 def _family(family: str) -> str:
@@ -137,20 +146,22 @@ def _annotation(name: str, told: str) -> Entry:
     return Entry("annotations", name, words.sentence(told), "", _told(details))
 
 
-def loops(every: Iterable[ControlLoop[Any]]) -> list[Entry]:
-    """The control loops, by name."""
-    return [_loop(each) for each in sorted(every, key=lambda each: each.name)]
+def loops(every: Iterable[ControlLoop[Any]], asked_for: Iterable[ControlLoop[Any]] = ()) -> list[Entry]:
+    """The control loops, by name; those of `asked_for` run only where something asks for them."""
+    found = [*(_loop(each) for each in every), *(_loop(each, "only where it is asked for") for each in asked_for)]
+    return sorted(found, key=lambda entry: entry.id)
 
 
-def _loop(loop: ControlLoop[Any]) -> Entry:
+def _loop(loop: ControlLoop[Any], note: str = "") -> Entry:
     first, more = _sentences(re.sub(r"Source: .*", "", _one_line(loop.__doc__)))
     details = (
         ("more", more),
         ("watches", ", ".join(sorted(loop.watches))),
         ("lives on", "the machines" if loop.physical else ""),
         ("source", loop.source),
+        ("runs", note and f"{note}: as loops: in a scenario, by an event or an invariant that is about it"),
     )
-    return Entry("loops", loop.name, first, "", _told(details))
+    return Entry("loops", loop.name, first, note, _told(details))
 
 
 def _sentences(text: str) -> tuple[str, str]:

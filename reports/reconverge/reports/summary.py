@@ -25,6 +25,7 @@ NEVER = " never happened: "
 READINGS = (
     {"budget-honoured": "API evictions only", "budget-kept": "every voluntary removal"},
     {"rollout-ceiling": "without terminating pods", "rollout-ceiling-terminating": "with terminating pods"},
+    {"no-request-lost": "as long as nothing fails", "traffic-reaches-pods": "after failures, too"},
     {"no-livelock": "endless repetition and endless growth", "bounded-churn": "endless growth alone"},
 )
 """Rules that people read in two ways, and which reading each id takes."""

@@ -22,6 +22,7 @@ from reconverge.model.events import (
     Scale,
     WatchCatchesUp,
 )
+from reconverge.model.loops.kube_proxy import KubeProxy
 from reconverge.model.loops.node_group import NodeGroupLoop
 from reconverge.model.loops.upgrade import UpgradeLoop
 from reconverge.model.old_store import remembering
@@ -86,5 +87,5 @@ def made_whole(world: Any) -> None:
 
 
 def test_every_loop_that_is_named_by_its_process_is_there() -> None:
-    names = {*standard_control_plane().names, UpgradeLoop.name, NodeGroupLoop.name}
+    names = {*standard_control_plane().names, UpgradeLoop.name, NodeGroupLoop.name, KubeProxy.name}
     assert {*PROCESSES, *TOOLS, *WITHOUT_API} == names

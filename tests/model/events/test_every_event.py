@@ -163,7 +163,8 @@ NOWHERE: list[Event] = [
     e.PodForceDeleted("no"), e.ContainerCrashes("pod/no"), e.PodUnready("pod/no"), e.PodReady("pod/no"),
     e.LoopPauses("no"), e.LoopResumes("no"), e.LoopRestarts("no"), e.WatchStalls("no", "Pod"),
     e.WatchCatchesUp("no", "Pod"), e.ManifestApplied(()), e.Scale("nothing/web", 1), e.ObjectDeleted("pod/alone"),
-    e.RollOut("service/web"), e.Scale("node/n1", 3), e.RolloutPauses("pod/alone"),
+    e.RollOut("service/web"), e.Scale("node/n1", 3), e.RolloutPauses("pod/alone"), e.ProxyStalls("n1"),
+    e.ProxyResumes("n9"),
 ]  # fmt: skip
 
 

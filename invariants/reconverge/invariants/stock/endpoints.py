@@ -5,7 +5,7 @@ Source: `pkg/controller/endpointslice/endpointslice_controller.go`; the document
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Quiet
@@ -37,7 +37,7 @@ def _of_services(store: Store) -> Iterator[Violation]:
             continue
         slice_ = store.endpoint_slice(service.key)
         listed = {each.pod: each for each in slice_.endpoints} if slice_ is not None else {}
-        right = {each.pod: each for each in _endpoints(store, service)}
+        right = {each.pod: each for each in _endpoints(store, service, listed)}
         wrong = [_difference(key, listed.get(key), right.get(key)) for key in sorted({*listed, *right})]
         wrong = [each for each in wrong if each]
         if wrong:
@@ -55,13 +55,16 @@ def _left_over(store: Store) -> Iterator[Violation]:
             yield Violation(slice_.reference, f"{slice_.reference} stays, and its Service is gone", {"wrong": []})
 
 
-def _endpoints(store: Store, service: Service) -> Iterator[Endpoint]:
+def _endpoints(store: Store, service: Service, listed: Mapping[str, Endpoint]) -> Iterator[Endpoint]:
+    """The right endpoints; a Node that is gone has taken its zone along, and what is listed of it stays."""
     for pod in store.pods_matching(service.namespace, service.selector):
         if pod.node is None or pod.terminal or not _has_address(pod):
             continue
         going = pod.deletion_at is not None
         ready = service.publish_not_ready or (pod.ready and not going)
-        yield Endpoint(pod.key, pod.node, ready, pod.ready, going)
+        node, known = store.node(pod.node), listed.get(pod.key)
+        zone = node.zone if node is not None else known.zone if known is not None else ""
+        yield Endpoint(pod.key, pod.node, ready, pod.ready, going, zone, pod.uid)
 
 
 def _has_address(pod: Pod) -> bool:
@@ -76,6 +79,8 @@ def _difference(key: str, listed: Endpoint | None, right: Endpoint | None) -> st
         return f"{name} is listed, and there is no such pod behind it that has an address"
     if listed is None:
         return f"{name} is not listed"
+    if listed.uid != right.uid:
+        return f"{name} is listed with the address of an earlier pod of that name"
     if listed == right:
         return ""
     return f"{name} is listed as {_conditions(listed)}, and it is {_conditions(right)}"
@@ -83,4 +88,5 @@ def _difference(key: str, listed: Endpoint | None, right: Endpoint | None) -> st
 
 def _conditions(endpoint: Endpoint) -> str:
     names = ("ready", "serving", "terminating")
-    return ", ".join(f"{'' if getattr(endpoint, name) else 'not '}{name}" for name in names) + f" on {endpoint.node}"
+    words = ", ".join(f"{'' if getattr(endpoint, name) else 'not '}{name}" for name in names)
+    return f"{words} on {endpoint.node}" + (f" in zone {endpoint.zone}" if endpoint.zone else "")

@@ -28,7 +28,7 @@ def _services_at_stake(situation: Situation, change: Change) -> Iterable[str]:
         return ()
     store = situation.store
     keys: dict[str, None] = {}
-    for key in _lost(change.before, change.after):
+    for key in lost_pods(change.before, change.after):
         pod = store.pod(key)
         if pod is not None:
             for service in store.in_namespace("Service", pod.namespace):
@@ -37,7 +37,7 @@ def _services_at_stake(situation: Situation, change: Change) -> Iterable[str]:
     return tuple(keys)
 
 
-def _lost(before: Machine, after: Machine | None) -> list[str]:
+def lost_pods(before: Machine, after: Machine | None) -> list[str]:
     """Keys of the pods that were ready on a machine before a change of it and do not serve after it."""
     if after is None or (before.powered and not after.powered):
         return [pod.key for pod in before.pods.values() if pod.alive]
@@ -47,7 +47,7 @@ def _lost(before: Machine, after: Machine | None) -> list[str]:
     return [pod.key for uid, pod in before.pods.items() if pod.ready and ((now := stays(uid)) is None or not now.ready)]
 
 
-def _at_stake(situation: Situation, service: Service) -> bool:
+def at_stake(situation: Situation, service: Service) -> bool:
     """Whether the Service is meant to be available: after one failure at most, and while somebody wants its pods."""
     if situation.start is None or service.selector is None or service.selector.empty:
         return False
@@ -64,16 +64,12 @@ def _at_stake(situation: Situation, service: Service) -> bool:
     remedy="Run two replicas or more, spread over nodes and zones, under a budget, with a readiness probe that is true "
     "only when the pod serves, and a strategy that keeps one (maxUnavailable less than replicas, not Recreate).",
     source="documentation of Services and EndpointSlices (conditions); of disruptions",
-    applies=_at_stake,
+    applies=at_stake,
     touched_by=_services_at_stake,
 )
 def service_available(situation: Situation, service: Service) -> Iterable[Violation]:
     """An endpoint serves if its slice calls it ready, its machine is up, and it has been ready for `serves-after`."""
-    if (
-        serving(situation.cluster, service)
-        or not _was_serving(situation, service)
-        or not _is_wanted(situation, service)
-    ):
+    if serving(situation.cluster, service) or not _was_serving(situation, service) or not is_wanted(situation, service):
         return ()
     slice_ = situation.store.endpoint_slice(service.key)
     endpoints = slice_.endpoints if slice_ is not None else ()
@@ -141,7 +137,7 @@ def _was_serving(situation: Situation, service: Service) -> bool:
     return start is not None and serving(start, service)
 
 
-def _is_wanted(situation: Situation, service: Service) -> bool:
+def is_wanted(situation: Situation, service: Service) -> bool:
     """Whether a workload that is not scaled to 0, or a pod of its own, stands behind the Service."""
     store, selector = situation.store, service.selector
     if selector is None:

@@ -35,6 +35,8 @@ PREFIX = "reconverge/"
 TEMPLATE_ANNOTATIONS = frozenset(SETTINGS)
 LOAD = "reconverge/load"
 LOADS = "the total demand of the workload, such as 800m, shared by the pods that serve"
+CONTROLLER = "reconverge/controller"
+"""On an IngressClass: who is its controller."""
 OBJECT_ANNOTATIONS = frozenset({LOAD})
 
 
@@ -71,6 +73,8 @@ def read_annotations(fields: Fields, on_template: bool) -> Labels:
     pairs = fields.pairs("annotations", loose_prefix=PREFIX) if "annotations" in fields else {}
     pairs.pop(LAST_APPLIED, None)
     known = TEMPLATE_ANNOTATIONS if on_template else OBJECT_ANNOTATIONS
+    if fields.reader.document.kind == "IngressClass":
+        known = frozenset({CONTROLLER})
     for key in pairs:
         if key.startswith(PREFIX) and key not in known and not (on_template and key.partition(".")[0] in known):
             raise _misplaced(fields.child("annotations"), key, known)
@@ -83,6 +87,8 @@ def read_annotations(fields: Fields, on_template: bool) -> Labels:
 def _misplaced(fields: Fields, key: str, known: frozenset[str]) -> LoadError:
     if key in TEMPLATE_ANNOTATIONS:
         return fields.error("belongs on the pod template (spec.template.metadata.annotations)", key)
+    if key == CONTROLLER:
+        return fields.error("belongs on an IngressClass", key)
     if key in OBJECT_ANNOTATIONS:
         return fields.error("belongs on the workload, not on its pods", key)
     return fields.error("is not an annotation that is known", key, quoted_nearest(key, known))

@@ -48,6 +48,7 @@ from reconverge.model.events.pods import (
     PodUnready,
 )
 from reconverge.model.events.pressure import PressureChanges
+from reconverge.model.events.proxies import ProxyResumes, ProxyStalls
 from reconverge.model.events.shutdown import InstanceStopped, NodeShutsDown
 from reconverge.model.events.workloads import (
     ManifestApplied,
@@ -72,6 +73,7 @@ EVENTS: dict[str, type[Event]] = {
         ContainerHangs, OutOfMemory, NodeOutOfMemory, RegistryDown, RegistryBack,
         NetworkPluginFails, NetworkUnavailable,
         InstanceStopped,
+        ProxyStalls, ProxyResumes,
     )
 }  # fmt: skip
 """Every kind of event by its name."""
@@ -117,6 +119,8 @@ __all__ = [
     "PodReady",
     "PodUnready",
     "PressureChanges",
+    "ProxyResumes",
+    "ProxyStalls",
     "RegistryBack",
     "RegistryDown",
     "RestartsOnOldStore",

@@ -27,8 +27,8 @@ class LoopEvent(Event):
 
     @classmethod
     def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
-        """One per loop where it can happen; people's own tools and kubelets are no controllers."""
-        ordinary = [name for name in sorted(cluster.loops) if name not in ("kubelet", "drain")]
+        """One per loop where it can happen; people's own tools, kubelets and proxies are no controllers."""
+        ordinary = [name for name in sorted(cluster.loops) if name not in ("kubelet", "kube-proxy", "drain")]
         for name in choices(options, "loop", ordinary):
             event = cls(name)
             if event.enabled(cluster):

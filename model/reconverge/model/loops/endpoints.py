@@ -18,16 +18,30 @@ class EndpointsController(ControlLoop[None]):
     """Writes one EndpointSlice per Service, named like it. Keys are Services."""
 
     name = "endpoints"
-    watches = frozenset({"Pod", "Service", "EndpointSlice"})
+    watches = frozenset({"Pod", "Service", "EndpointSlice", "Node"})
     source = "pkg/controller/endpointslice/endpointslice_controller.go"
 
     def observe(self, memory: None, change: Change, reading: Reading) -> tuple[None, Iterable[str]]:
-        """A Service wakes itself, a pod the Services it belonged or belongs to, a removed slice its Service."""
+        """A Service wakes itself, a pod the Services it belonged or belongs to, a removed slice its Service.
+
+        A node wakes the Services of its pods when its zone is another.
+        """
         if change.kind == "Pod":
             return None, self.services_of_change(reading.store, change.before, change.after)
+        if change.kind == "Node":
+            return None, self._services_of_node(reading.store, change)
         if change.kind == "EndpointSlice" and change.after is not None:
             return None, ()
         return None, (change.key,)
+
+    def _services_of_node(self, store: Store, change: Change) -> Iterable[str]:
+        before, after = change.before, change.after
+        if after is None or (before is not None and (before.labels is after.labels or before.zone == after.zone)):
+            return ()
+        if not store.pods_on(after.name):
+            return ()
+        slices = store.all("EndpointSlice")
+        return [each.key for each in slices if any(listed.node == after.name for listed in each.endpoints)]
 
     def relist(self, reading: Reading) -> Iterable[str]:
         """All Services, and the slices left over of some that are gone."""
@@ -87,7 +101,7 @@ class EndpointsController(ControlLoop[None]):
             self.endpoint(pod, service.publish_not_ready)
             for pod in store.pods_matching(service.namespace, service.selector)
         ]
-        return tuple(each for each in found if each is not None)
+        return tuple(each.with_(zone=_zone(store, each.node)) for each in found if each is not None)
 
     def endpoint(self, pod: Pod, publish_not_ready: bool) -> Endpoint | None:
         """A pod as an endpoint; None if it is not listed (podToEndpoint)."""
@@ -96,7 +110,7 @@ class EndpointsController(ControlLoop[None]):
         serving = self.serving(pod)
         terminating = pod.deletion_at is not None
         ready = self.ready(serving, terminating, publish_not_ready)
-        return Endpoint(pod.key, pod.node or "", ready, serving, terminating)
+        return Endpoint(pod.key, pod.node or "", ready, serving, terminating, uid=pod.uid)
 
     def listed(self, pod: Pod) -> bool:
         """Whether a pod is listed: it has an address and is not terminal; Terminating pods stay listed.
@@ -112,6 +126,11 @@ class EndpointsController(ControlLoop[None]):
     def ready(self, serving: bool, terminating: bool, publish_not_ready: bool) -> bool:
         """Whether it gets new traffic: serving and not terminating, or published regardless."""
         return publish_not_ready or (serving and not terminating)
+
+
+def _zone(store: Store, name: str) -> str:
+    node = store.node(name)
+    return node.zone if node is not None else ""
 
 
 def _selects(service: Service, pod: Pod) -> bool:

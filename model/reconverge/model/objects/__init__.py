@@ -2,6 +2,7 @@
 
 from reconverge.model.objects.autoscaling import HorizontalPodAutoscaler
 from reconverge.model.objects.daemonset import DaemonSet, DaemonSetStatus
+from reconverge.model.objects.ingress import Ingress, IngressBackend, IngressClass
 from reconverge.model.objects.job import CronJob, Job, JobStatus
 from reconverge.model.objects.meta import ApiObject, OwnerReference
 from reconverge.model.objects.node import Lease, Node, Taint
@@ -17,7 +18,7 @@ from reconverge.model.objects.placement import (
 from reconverge.model.objects.pod import BEHAVIOURS, Behaviour, Container, Pod, PodSpec, PodTemplate, Probe
 from reconverge.model.objects.policy import BudgetStatus, PodDisruptionBudget, PriorityClass
 from reconverge.model.objects.revision import ControllerRevision
-from reconverge.model.objects.service import Endpoint, EndpointSlice, Service
+from reconverge.model.objects.service import Endpoint, EndpointSlice, Service, ServicePort
 from reconverge.model.objects.statefulset import StatefulSet, StatefulSetStatus
 from reconverge.model.objects.workloads import (
     Condition,
@@ -45,6 +46,9 @@ __all__ = [
     "Endpoint",
     "EndpointSlice",
     "HorizontalPodAutoscaler",
+    "Ingress",
+    "IngressBackend",
+    "IngressClass",
     "IntOrPercent",
     "Job",
     "JobStatus",
@@ -63,6 +67,7 @@ __all__ = [
     "ReplicaSet",
     "ReplicaSetStatus",
     "Service",
+    "ServicePort",
     "StatefulSet",
     "StatefulSetStatus",
     "Taint",
