@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import pytest
 
 from reconverge.checker import Scenario
-from reconverge.checker.build_trace import worded
+from reconverge.checker.build_trace import waiting, worded
 from reconverge.checker.scenario_file import step_event
 from reconverge.checker.schedule import Course, stretch
 from reconverge.loading import parse_document_text, parse_pools
@@ -57,7 +57,7 @@ class Story:
         given = {key.replace("_", "-"): value for key, value in arguments.items()}
         fields = parse_document_text(json.dumps({name: given}), "story")
         struck = step_event(fields, self.scenario.loaded)
-        assert struck.enabled(self.cluster), f"{name} cannot happen here:\n{self}"
+        assert struck.enabled(self.cluster), f"{name} cannot happen here:\n{self.told}"
         self._note("event", struck.describe())
         self.cluster, _ = self.plane.strike(self.cluster, struck)
         return self
@@ -78,7 +78,7 @@ class Story:
                 refused = f" (refused: {taken.error})" if taken.error else ""
                 reason = getattr(taken.action, "reason", "")
                 self._note(taken.move.loop, words + refused + (f" ({reason})" if reason else ""))
-            assert count < MOST_STEPS, f"no rest:\n{self}"
+            assert count < MOST_STEPS, f"no rest:\n{self.told}"
         if horizon is not None:
             self.cluster = self.plane.wait(self.cluster, horizon)
         return self
@@ -115,12 +115,16 @@ class Story:
     def node(self, name: str) -> Node:
         """A node."""
         found = self.cluster.store.node(name)
-        assert found is not None, f"no node {name}:\n{self}"
+        assert found is not None, f"no node {name}:\n{self.told}"
         return found
 
     def get(self, kind: str, name: str) -> Any:
         """An object of the default namespace, or of none."""
         return next(each for each in self.cluster.store.all(kind) if self._named(each.name) == name)
+
+    def waiting(self) -> list[str]:
+        """What still waits, and for what."""
+        return [f"{each.pod}: {each.reason}" for each in waiting(self.cluster)]
 
     # What is asserted ----------------------------------------------------------------------------------------
 
@@ -130,7 +134,7 @@ class Story:
         for wanted in filter(None, map(str.strip, lines.splitlines())):
             second, actor, words = wanted.split(maxsplit=2)
             if not any(f"{at:g}" == second and who == actor and said.startswith(words) for at, who, said in left):
-                raise AssertionError(f"not in this order in the timeline: {wanted}\n{self}")
+                raise AssertionError(f"not in this order in the timeline: {wanted}\n{self.told}")
 
     def times(self, actor: str, words: str) -> list[float]:
         """The seconds at which somebody makes writes that contain these words; an empty list where nobody does."""
@@ -139,9 +143,11 @@ class Story:
     def never(self, actor: str, words: str, *, before: float = float("inf")) -> None:
         """Nobody of this name makes such a write before that second."""
         found = [line for line in self.lines if line.actor == actor and words in line.words and line.time < before]
-        assert not found, f"it did: {found[0]}\n{self}"
+        assert not found, f"it did: {found[0]}\n{self.told}"
 
-    def __str__(self) -> str:
+    @property
+    def told(self) -> str:
+        """The timeline, for people who want to know why an assertion does not hold."""
         return "\n".join(["timeline:", *map(str, self.lines), f"{self.now:8.6g}  the end", *self._end()])
 
     def _end(self) -> list[str]:
@@ -169,7 +175,7 @@ class Make:
 
     @staticmethod
     def deployment(replicas: int, name: str = "web", **fields: Any) -> dict[str, Any]:
-        """A Deployment; `surge` and `unavailable` for short, `cpu`, `pod`, `container` and `annotations` of its pods."""
+        """A Deployment; `surge` and `unavailable` for short, and of its pods `cpu`, `pod`, `container`, `annotations`."""
         rolling = {"surge": "maxSurge", "unavailable": "maxUnavailable"}
         given = {word: fields.pop(short) for short, word in rolling.items() if short in fields}
         if given:
@@ -207,8 +213,21 @@ class Make:
         """A PriorityClass."""
         return cls.other("PriorityClass", "scheduling.k8s.io/v1", name, value=value)
 
+    @classmethod
+    def autoscaler(cls, least: int, most: int, **fields: Any) -> dict[str, Any]:
+        """A HorizontalPodAutoscaler of deployment/web for half of the CPU that it requests."""
+        target = {"type": "Utilization", "averageUtilization": 50}
+        spec = {
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+            "minReplicas": least,
+            "maxReplicas": most,
+            "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": target}}],
+            **fields,
+        }
+        return cls.other("HorizontalPodAutoscaler", "autoscaling/v2", "web", spec=spec)
 
-def pool(words: str, name: str = "n", **fields: Any) -> dict[str, Any]:
+
+def node_pool(words: str, name: str = "n", **fields: Any) -> dict[str, Any]:
     """A node pool such as 2x2cpu,8Gi@a,b with more of its fields."""
     (parsed,) = parse_pools(words)
     room = parsed.allocatable.resources
@@ -223,11 +242,17 @@ def make() -> type[Make]:
 
 
 @pytest.fixture(scope="session")
-def story() -> Callable[..., Story]:
-    """From `(*objects, nodes=, pool={}, **spec of the scenario)`: the story that begins there, at rest."""
+def pool() -> Callable[..., dict[str, Any]]:
+    """Node pools, for `nodePools=`."""
+    return node_pool
 
-    def begin(*objects: dict[str, Any], nodes: str = "2x2cpu,8Gi", pool_fields: Any = None, **spec: Any) -> Story:
-        pools = spec.pop("nodePools", [pool(nodes, **(pool_fields or {}))])
+
+@pytest.fixture(scope="session")
+def story() -> Callable[..., Story]:
+    """From `(*objects, nodes=, **spec of a scenario)`: the story that begins there, at rest."""
+
+    def begin(*objects: dict[str, Any], nodes: str = "2x2cpu,8Gi", **spec: Any) -> Story:
+        pools = spec.pop("nodePools", [node_pool(nodes)])
         document = {
             "apiVersion": "reconverge/v1alpha1",
             "kind": "Scenario",
@@ -249,8 +274,12 @@ class Zonal:
         provisioner="ebs.csi.aws.com",
         volumeBindingMode="WaitForFirstConsumer",
     )
-    claim = {"accessModes": ["ReadWriteOnce"], "storageClassName": "zonal", "resources": {"requests": {"storage": "1Gi"}}}
-    claims = {"volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": claim}]}
+    claim: ClassVar[Any] = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "zonal",
+        "resources": {"requests": {"storage": "1Gi"}},
+    }
+    claims: ClassVar[Any] = {"volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": claim}]}
 
 
 @pytest.fixture(scope="session")

@@ -30,8 +30,8 @@ def test_it_is_deleted_and_stays(database: Any) -> None:
         350 taint-eviction deletes pod/db-0
     """)
     database.never("statefulset", "creates pod")
-    assert database.pod("db-0").deletion_at is not None, database
-    assert database.names(lambda pod: pod.ready) == ["db-1", "db-2"], database
+    assert database.pod("db-0").deletion_at is not None, database.told
+    assert database.names(lambda pod: pod.ready) == ["db-1", "db-2"], database.told
 
 
 def test_meanwhile_the_others_are_neither_touched_nor_added_to(waiting: Any) -> None:
@@ -40,7 +40,7 @@ def test_meanwhile_the_others_are_neither_touched_nor_added_to(waiting: Any) -> 
     waiting.strike("scale", workload="statefulset/db", replicas=2).rest()
     waiting.never("statefulset", "creates pod")
     waiting.never("statefulset", "deletes pod")
-    assert waiting.names(lambda pod: pod.ready) == ["db-1", "db-2"], waiting
+    assert waiting.names(lambda pod: pod.ready) == ["db-1", "db-2"], waiting.told
 
 
 def test_the_kubelet_comes_back_and_confirms(waiting: Any) -> None:
@@ -51,7 +51,7 @@ def test_the_kubelet_comes_back_and_confirms(waiting: Any) -> None:
         400 scheduler binds pod/db-0 to n-1
         400 kubelet reports pod/db-0 Running, Ready
     """)
-    assert waiting.names(lambda pod: pod.ready) == ["db-0", "db-1", "db-2"], waiting
+    assert waiting.names(lambda pod: pod.ready) == ["db-0", "db-1", "db-2"], waiting.told
 
 
 def test_the_node_object_is_deleted(waiting: Any) -> None:
@@ -93,10 +93,13 @@ def test_it_is_force_deleted_and_waits_six_minutes_for_its_disk(waiting: Any) ->
 
 def test_without_room_in_the_zone_of_its_disk_it_stays_pending(make: Any, story: Any, zonal: Any) -> None:
     database = story(
-        zonal.disk, make.stateful(2, **zonal.claims), nodes="3x500m,8Gi@a,b", placement={"statefulset/db": ["n-1", "n-2"]}
+        zonal.disk,
+        make.stateful(2, **zonal.claims),
+        nodes="3x500m,8Gi@a,b",
+        placement={"statefulset/db": ["n-1", "n-2"]},
     )
     database.strike("cordon", node="n-3").strike("node_crash", node="n-1").until(400)
     database.strike("node_delete", node="n-1").rest()
     database.shows("440 statefulset creates pod/db-0\n 440 scheduler leaves pod/db-0 pending")
     database.never("scheduler", "binds")
-    assert "1 node(s) were unschedulable" in database.pod("db-0").unscheduled[1], database
+    assert "1 node(s) were unschedulable" in database.pod("db-0").unscheduled[1], database.told

@@ -19,13 +19,13 @@ def test_of_three_lost_nodes_none_is_tainted_no_execute_and_nothing_is_replaced(
     for node in ALL[:3]:
         shop.strike("node_crash", node=node)
     shop.rest()
-    assert shop.times("node-lifecycle", "sets Ready=Unknown") == [50, 50, 50], shop
-    assert shop.times("node-lifecycle", "sets Ready=False of pod") == [50, 50, 50], shop
-    assert shop.times("node-lifecycle", ":NoSchedule") == [50, 50, 50], shop
+    assert shop.times("node-lifecycle", "sets Ready=Unknown") == [50, 50, 50], shop.told
+    assert shop.times("node-lifecycle", "sets Ready=False of pod") == [50, 50, 50], shop.told
+    assert shop.times("node-lifecycle", ":NoSchedule") == [50, 50, 50], shop.told
     shop.never("node-lifecycle", "NoExecute")
     shop.never("taint-eviction", "deletes")
     shop.never("replicaset", "creates")
-    assert len(shop.pods()) == 4, shop
+    assert len(shop.pods()) == 4, shop.told
 
 
 def test_unless_their_instances_are_gone(shop: Any) -> None:
@@ -33,15 +33,15 @@ def test_unless_their_instances_are_gone(shop: Any) -> None:
         shop.strike("instance_terminated", node=node)
     shop.rest()
     shop.never("node-lifecycle", "NoExecute")
-    assert shop.times("pod-gc", "force-deletes") == [100, 100, 100], shop
-    assert [pod.node for pod in shop.pods()] == ["n-4"] * 4, shop
-    assert all(pod.ready for pod in shop.pods()), shop
+    assert shop.times("pod-gc", "force-deletes") == [100, 100, 100], shop.told
+    assert [pod.node for pod in shop.pods()] == ["n-4"] * 4, shop.told
+    assert all(pod.ready for pod in shop.pods()), shop.told
 
 
 def test_of_two_lost_nodes_the_pods_go_as_usual(shop: Any) -> None:
     shop.strike("node_crash", node="n-1").strike("node_crash", node="n-2").rest()
-    assert shop.times("node-lifecycle", "NoExecute") == [50, 60], shop
-    assert shop.times("replicaset", "creates") == [350, 360], shop
+    assert shop.times("node-lifecycle", "NoExecute") == [50, 60], shop.told
+    assert shop.times("replicaset", "creates") == [350, 360], shop.told
 
 
 def test_all_lost_takes_the_taints_off_again_and_evicts_nobody(shop: Any) -> None:
@@ -55,4 +55,4 @@ def test_all_lost_takes_the_taints_off_again_and_evicts_nobody(shop: Any) -> Non
         110 node-lifecycle removes taint node.kubernetes.io/unreachable:NoExecute from node/n-1 (all zones are fully
     """)
     shop.never("taint-eviction", "deletes")
-    assert shop.names() == ["web-1-a", "web-1-b", "web-1-c", "web-1-d"], shop
+    assert shop.names() == ["web-1-a", "web-1-b", "web-1-c", "web-1-d"], shop.told

@@ -16,7 +16,7 @@ def shop(make: Any, story: Any) -> Any:
 
 def test_for_fifty_seconds_the_api_knows_nothing(shop: Any) -> None:
     shop.strike("node_crash", node="n-1").until(49)
-    assert [line.words for line in shop.lines] == ["node n-1 crashes"], shop
+    assert [line.words for line in shop.lines] == ["node n-1 crashes"], shop.told
     assert shop.node("n-1").ready == "True"
     assert shop.pod("web-1-a").ready
     assert all(each.ready for each in shop.get("EndpointSlice", "web").endpoints)
@@ -33,7 +33,7 @@ def test_then_it_is_unknown_its_pods_are_not_ready_and_it_is_tainted_but_nothing
         50 deployment updates status of deployment/web (2 of 2 updated, 1 available)
     """)
     assert 40 <= shop.times("node-lifecycle", "Ready=Unknown")[0] <= 60
-    assert {line.time for line in shop.lines} == {0, 50}, shop
+    assert {line.time for line in shop.lines} == {0, 50}, shop.told
     shop.never("replicaset", "creates")
 
 
@@ -47,7 +47,7 @@ def test_a_machine_that_hangs_is_made_up_for_five_minutes_later_and_its_pod_stay
         350 deployment updates status of deployment/web (2 of 2 updated, 2 available)
     """)
     shop.never("replicaset", "creates", before=350)
-    assert shop.names(lambda pod: pod.deletion_at is not None) == ["web-1-a"], shop
+    assert shop.names(lambda pod: pod.deletion_at is not None) == ["web-1-a"], shop.told
 
 
 def test_an_instance_that_is_terminated_is_made_up_for_within_two_minutes(shop: Any) -> None:
@@ -64,7 +64,7 @@ def test_an_instance_that_is_terminated_is_made_up_for_within_two_minutes(shop: 
     assert 40 <= collected - deleted <= 60
     assert collected <= 120
     shop.never("taint-eviction", "deletes")
-    assert shop.names() == ["web-1-b", "web-1-c"], shop
+    assert shop.names() == ["web-1-b", "web-1-c"], shop.told
 
 
 def test_a_machine_that_is_back_in_time_keeps_its_pods(shop: Any) -> None:
@@ -88,7 +88,7 @@ def test_a_machine_that_is_back_in_time_keeps_its_pods(shop: Any) -> None:
 def test_a_later_failure_has_three_hundred_seconds_of_its_own(shop: Any) -> None:
     shop.strike("node_crash", node="n-1").until(200).strike("node_recover", node="n-1").until(210)
     shop.strike("node_crash", node="n-1").rest()
-    assert shop.times("taint-eviction", "deletes pod/web-1-a") == [210 + 50 + 300], shop
+    assert shop.times("taint-eviction", "deletes pod/web-1-a") == [210 + 50 + 300], shop.told
 
 
 def test_a_machine_that_is_back_too_late_gives_its_pod_up(shop: Any) -> None:
@@ -97,5 +97,5 @@ def test_a_machine_that_is_back_too_late_gives_its_pod_up(shop: Any) -> None:
         350 replicaset creates pod/web-1-c
         400 kubelet force-deletes pod/web-1-a (everything in it has stopped)
     """)
-    assert shop.names(lambda pod: pod.ready) == ["web-1-b", "web-1-c"], shop
+    assert shop.names(lambda pod: pod.ready) == ["web-1-b", "web-1-c"], shop.told
     assert len(shop.names()) == 2

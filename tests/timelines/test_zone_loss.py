@@ -24,20 +24,20 @@ def test_its_nodes_are_tainted_ten_seconds_apart_and_their_pods_go_300_s_later(m
         60 node-lifecycle taints node/n-4 node.kubernetes.io/unreachable:NoExecute
         70 node-lifecycle taints node/n-7 node.kubernetes.io/unreachable:NoExecute
     """)
-    assert shop.times("node-lifecycle", "sets Ready=False of pod") == [50, 50, 50], shop
-    assert shop.times("node-lifecycle", ":NoSchedule") == [50, 50, 50], shop
-    assert shop.times("taint-eviction", "deletes") == [350, 360, 370], shop
-    assert shop.times("replicaset", "creates") == [350, 360, 370], shop
-    assert shop.times("scheduler", "binds") == [350, 360, 370], shop
-    assert not {pod.node for pod in shop.pods() if pod.ready} & set(IN_A), shop
+    assert shop.times("node-lifecycle", "sets Ready=False of pod") == [50, 50, 50], shop.told
+    assert shop.times("node-lifecycle", ":NoSchedule") == [50, 50, 50], shop.told
+    assert shop.times("taint-eviction", "deletes") == [350, 360, 370], shop.told
+    assert shop.times("replicaset", "creates") == [350, 360, 370], shop.told
+    assert shop.times("scheduler", "binds") == [350, 360, 370], shop.told
+    assert not {pod.node for pod in shop.pods() if pod.ready} & set(IN_A), shop.told
 
 
 def test_without_room_in_the_other_zones_the_replacements_wait(make: Any, story: Any) -> None:
     shop = story(make.deployment(9, cpu="1500m"), nodes=NINE, placement=ONE_PER_NODE)
     shop.strike("zone_outage", zone="a").rest()
-    assert shop.times("replicaset", "creates") == [350, 360, 370], shop
+    assert shop.times("replicaset", "creates") == [350, 360, 370], shop.told
     shop.never("scheduler", "binds")
-    assert len(shop.names(lambda pod: pod.node is None)) == 3, shop
+    assert len(shop.names(lambda pod: pod.node is None)) == 3, shop.told
 
 
 def test_where_the_instances_are_gone_too_it_is_faster(make: Any, story: Any) -> None:
@@ -46,22 +46,22 @@ def test_where_the_instances_are_gone_too_it_is_faster(make: Any, story: Any) ->
     for node in IN_A:
         shop.strike("instance_terminated", node=node)
     shop.rest()
-    assert shop.times("cloud-node", "deletes node") == [50, 50, 50], shop
-    assert shop.times("pod-gc", "force-deletes") == [100, 100, 100], shop
-    assert len(shop.names(lambda pod: pod.ready)) == 9, shop
+    assert shop.times("cloud-node", "deletes node") == [50, 50, 50], shop.told
+    assert shop.times("pod-gc", "force-deletes") == [100, 100, 100], shop.told
+    assert len(shop.names(lambda pod: pod.ready)) == 9, shop.told
 
 
 def test_the_lost_zone_is_still_a_domain_of_a_hard_spread_until_its_nodes_are_deleted(make: Any, story: Any) -> None:
     shop = story(make.deployment(3, pod=spread()), nodes=NINE, placement=ONE_PER_ZONE)
     shop.strike("zone_outage", zone="a").until(3000)
-    assert shop.times("replicaset", "creates") == [350], shop
+    assert shop.times("replicaset", "creates") == [350], shop.told
     shop.never("scheduler", "binds")
-    assert "6 node(s) didn't match pod topology spread constraints" in shop.pod("web-1-d").unscheduled[1], shop
+    assert "6 node(s) didn't match pod topology spread constraints" in shop.pod("web-1-d").unscheduled[1], shop.told
     for node in IN_A:
         shop.strike("node_delete", node=node)
     shop.rest()
-    assert shop.times("scheduler", "binds") == [3000], shop
-    assert len(shop.names(lambda pod: pod.ready)) == 3, shop
+    assert shop.times("scheduler", "binds") == [3000], shop.told
+    assert len(shop.names(lambda pod: pod.ready)) == 3, shop.told
 
 
 def test_one_node_object_that_is_left_is_enough_to_hold_it_up(make: Any, story: Any) -> None:
@@ -90,7 +90,9 @@ def test_pods_with_a_disk_in_it_wait_for_it_to_return(make: Any, story: Any, zon
         100 scheduler leaves pod/db-0 pending
     """)
     database.never("scheduler", "binds")
-    assert "6 node(s) didn't match PersistentVolume's node affinity" in database.pod("db-0").unscheduled[1], database
+    assert "6 node(s) didn't match PersistentVolume's node affinity" in database.pod("db-0").unscheduled[1], (
+        database.told
+    )
 
 
 def test_with_the_zone_such_a_pod_is_back(make: Any, story: Any, zonal: Any) -> None:
@@ -98,6 +100,6 @@ def test_with_the_zone_such_a_pod_is_back(make: Any, story: Any, zonal: Any) -> 
     placed = {"statefulset/db": ["n-1", "n-2", "n-3"]}
     database = story(zonal.disk, make.stateful(3, **zonal.claims), nodes=NINE, placement=placed)
     database.strike("zone_outage", zone="a").until(5000).strike("zone_recover", zone="a").rest()
-    assert database.times("statefulset", "creates") == [5000], database
+    assert database.times("statefulset", "creates") == [5000], database.told
     assert database.pod("db-0").ready
     assert database.node(database.pod("db-0").node).zone == "a"
