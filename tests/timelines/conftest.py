@@ -13,7 +13,8 @@ from reconverge.checker import Scenario
 from reconverge.checker.build_trace import waiting, worded
 from reconverge.checker.scenario_file import step_event
 from reconverge.checker.schedule import Course, stretch
-from reconverge.loading import parse_document_text, parse_pools
+from reconverge.loading import Loaded, parse_document_text, parse_pools
+from reconverge.model.control_plane import Write
 from reconverge.model.objects import Node, Pod
 
 MOST_STEPS = 20_000
@@ -56,7 +57,7 @@ class Story:
         name = event.replace("_", "-")
         given = {key.replace("_", "-"): value for key, value in arguments.items()}
         fields = parse_document_text(json.dumps({name: given}), "story")
-        struck = step_event(fields, self.scenario.loaded)
+        struck = step_event(fields, self.scenario.loaded or Loaded())
         assert struck.enabled(self.cluster), f"{name} cannot happen here:\n{self.told}"
         self._note("event", struck.describe())
         self.cluster, _ = self.plane.strike(self.cluster, struck)
@@ -73,7 +74,7 @@ class Story:
     def _run(self, horizon: float | None) -> Story:
         for count, taken in enumerate(stretch(self.plane, self.cluster, Course(horizon=horizon))):
             self.cluster = taken.after
-            if taken.action is not None and (taken.changes or taken.error):
+            if isinstance(taken.move, Write) and taken.action is not None and (taken.changes or taken.error):
                 words = worded(taken.action, taken.changes)
                 refused = f" (refused: {taken.error})" if taken.error else ""
                 reason = getattr(taken.action, "reason", "")
@@ -162,7 +163,6 @@ def _workload(kind: str, name: str, replicas: int | None, fields: dict[str, Any]
     cpu, notes, pod = fields.pop("cpu", "500m"), fields.pop("annotations", {}), fields.pop("pod", {})
     load = {"annotations": {"reconverge/load": fields.pop("load")}} if "load" in fields else {}
     container = {"name": "c", "image": "shop/app:1", "resources": {"requests": {"cpu": cpu}}}
-    container |= fields.pop("container", {})
     template = {"metadata": {"labels": {"app": name}, "annotations": notes}, "spec": {"containers": [container], **pod}}
     spec: dict[str, Any] = {"template": template, "selector": {"matchLabels": {"app": name}}, **fields}
     if replicas is not None:
@@ -175,7 +175,7 @@ class Make:
 
     @staticmethod
     def deployment(replicas: int, name: str = "web", **fields: Any) -> dict[str, Any]:
-        """A Deployment; `surge` and `unavailable` for short, and of its pods `cpu`, `pod`, `container`, `annotations`."""
+        """A Deployment; `surge` and `unavailable` for short, `cpu`, `pod` and `annotations` of its pods."""
         rolling = {"surge": "maxSurge", "unavailable": "maxUnavailable"}
         given = {word: fields.pop(short) for short, word in rolling.items() if short in fields}
         if given:
