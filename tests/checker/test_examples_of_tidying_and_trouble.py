@@ -1,4 +1,4 @@
-"""The examples of the descheduler, of quotas and of the control plane are as they say."""
+"""The examples of the descheduler, of quotas, of the control plane, of preemption and of rollouts are as they say."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from reconverge.checker import Scenario, check
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-FOLDERS = ("control-plane", "descheduler", "quota")
+FOLDERS = ("control-plane", "descheduler", "preemption", "quota", "rollouts")
 FILES = [file for folder in FOLDERS for file in sorted((EXAMPLES / folder).glob("*.scenario.yaml"))]
 
 
