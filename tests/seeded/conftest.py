@@ -11,7 +11,8 @@ A case is plain data, so that a module's table reads as one:
                 `annotations` of its template; `deployments` has several by name
     budget      spec of a PodDisruptionBudget over the pods of web; `service` True puts a Service before them
     objects     further objects, as manifests
-    may, events, deviations, start, placement, kubernetes   as in a scenario file; events 1 and deviations 0 unless told
+    may, events, deviations, start, placement, kubernetes, loops, nodePools   as in a scenario file; events 1 and
+                deviations 0 unless told
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def scenario(case: Case) -> Scenario:
     return made
 
 
-KEPT = ("nodePools", "may", "events", "deviations", "start", "placement", "kubernetes", "rules", "steps")
+KEPT = ("nodePools", "may", "events", "deviations", "start", "placement", "kubernetes", "rules", "steps", "loops")
 
 
 def story(stroke: Stroke) -> str:
@@ -102,9 +103,11 @@ def verdicts(result: Result, invariant: str) -> list[Verdict]:
 
 
 def plane_with(case: Case) -> ControlPlane:
-    """The standard control plane with the wrong loop in its place."""
+    """The standard control plane with the wrong loop in its place, or beside the others if it is an optional one."""
     wrong = case["wrong"]
-    return standard_control_plane().replacing(case["loop"](wrong) if "loop" in case else wrong())
+    loop = case["loop"](wrong) if "loop" in case else wrong()
+    plane = standard_control_plane()
+    return plane.replacing(loop) if loop.name in plane.by_name else plane.including(loop)
 
 
 @pytest.fixture
