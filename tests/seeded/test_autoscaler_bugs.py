@@ -41,7 +41,7 @@ class RoundedDown(ReplicaCalculator):
 
     def replicas(self, current: int, groups: Any, counted: Any, fallback: Any, tolerances: Any, ratio_of: Any) -> int:
         ratio = ratio_of(counted)
-        return current if tolerances.within(ratio) else max(1, floor(ratio * len(groups.ready)))
+        return current if tolerances.within(ratio) else int(max(1, floor(ratio * len(groups.ready))))
 
 
 class OneAboveAll(ReplicaCalculator):
