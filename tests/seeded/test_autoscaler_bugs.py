@@ -48,7 +48,7 @@ class OneAboveAll(ReplicaCalculator):
     """One replica to spare is added to what the load asks for, again and again."""
 
     def replicas(self, current: int, groups: Any, counted: Any, fallback: Any, tolerances: Any, ratio_of: Any) -> int:
-        return ceil(ratio_of(counted) * len(groups.ready)) + 1
+        return int(ceil(ratio_of(counted) * len(groups.ready)) + 1)
 
 
 class SurplusCounted(HorizontalAutoscaler):

@@ -385,7 +385,7 @@ CASES: list[Case] = [
         "loop": with_filter,
         "caught": "pending-pods-placed",
         "may": {"delete-pod": 1},
-        "trace": ["delete-pod statefulset/db#1"],
+        "trace": ["delete-pod statefulset/db#0"],
     },
     {
         "wrong": EqualsPreempted,
