@@ -51,6 +51,40 @@ def test_where_the_instances_are_gone_too_it_is_faster(make: Any, story: Any) ->
     assert len(shop.names(lambda pod: pod.ready)) == 9, shop.told
 
 
+def test_an_autoscaler_adds_nodes_in_the_other_zones(make: Any, story: Any, pool: Any) -> None:
+    shop = story(make.deployment(3, cpu="900m"), nodePools=[pool("3x1cpu,8Gi@a,b,c", min=3, max=6)])
+    shop.strike("zone_outage", zone="a").until(1000)
+    shop.shows("""
+        350 replicaset creates pod/web-1-d
+        350 scheduler leaves pod/web-1-d pending
+        360 cluster-autoscaler sets the desired size of n to 4
+        360 node-group launches an instance of n in zone b
+        480 scheduler binds pod/web-1-d to n-4
+    """)
+
+
+def test_at_its_maximum_it_adds_none(make: Any, story: Any, pool: Any) -> None:
+    shop = story(make.deployment(3, cpu="900m"), nodePools=[pool("3x1cpu,8Gi@a,b,c", min=2, max=3)])
+    shop.strike("zone_outage", zone="a").until(1000)
+    shop.never("cluster-autoscaler", "desired size")
+    assert shop.names(lambda pod: pod.node is None) == ["web-1-d"], shop.told
+
+
+def test_a_group_that_replaces_dead_machines_is_faster_still(make: Any, story: Any, pool: Any) -> None:
+    """Its new instance boots in another zone while the Node of the dead one is still waited for."""
+    group = pool("3x1cpu,8Gi@a,b,c", min=3, max=6, replacesDead=True)
+    shop = story(make.deployment(3, cpu="900m"), nodePools=[group]).strike("zone_outage", zone="a").until(1000)
+    shop.shows("""
+        0 node-group terminates instance n-1 (its machine is dead)
+        0 node-group launches an instance of n in zone b
+        50 cloud-node deletes node/n-1
+        90 pod-gc force-deletes pod/web-1-a
+        90 replicaset creates pod/web-1-d
+        120 node-group has booted instance n-4
+        120 scheduler binds pod/web-1-d to n-4
+    """)
+
+
 def test_the_lost_zone_is_still_a_domain_of_a_hard_spread_until_its_nodes_are_deleted(make: Any, story: Any) -> None:
     shop = story(make.deployment(3, pod=spread()), nodes=NINE, placement=ONE_PER_ZONE)
     shop.strike("zone_outage", zone="a").until(3000)
