@@ -56,6 +56,15 @@ class OldFirstInSurge(RollingUpdate):
         return [Change(change.create, (*change.delete, *old)) for change in super().surging(work)]
 
 
+class TerminatingForgotten(Manager):
+    """A pod that is being deleted is replaced before it is gone."""
+
+    def change(self, work: Work, backoffs: Backoffs) -> tuple[Change, Backoffs, Seconds | None]:
+        staying = {node: [pod for pod in pods if pod.deletion_at is None] for node, pods in work.pods.items()}
+        work.pods = {node: pods for node, pods in staying.items() if pods}
+        return super().change(work, backoffs)
+
+
 class FailedStay(Manager):
     """A pod that has failed counts as the pod of its node."""
 
@@ -88,6 +97,16 @@ def daemon_set(**given: Any) -> dict[str, Any]:
 
 
 CASES: list[Case] = [
+    {
+        "wrong": TerminatingForgotten,
+        "loop": lambda wrong: DaemonSetController(manager=wrong()),
+        "caught": "pod-on-one-node",
+        "objects": [daemon_set(annotations={"reconverge/stops-after": "20"})],
+        "nodes": "1x4cpu,16Gi",
+        "may": {"delete-pod": 1, "node-crash": 1, "node-reboot": 1},
+        "events": 2,
+        "trace": ["delete-pod daemonset/agent#0"],
+    },
     {
         "wrong": UnavailableForgotten,
         "loop": lambda wrong: DaemonSetController(rolling=wrong()),
