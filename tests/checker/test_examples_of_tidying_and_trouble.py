@@ -1,4 +1,4 @@
-"""The examples of the descheduler, of quotas, of node pools, of versions and of the control plane are as they say."""
+"""The examples of the descheduler, quotas, node pools, versions, the control plane, preemption and rollouts hold."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from reconverge.checker import Scenario, check
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-FOLDERS = ("control-plane", "descheduler", "node-pools", "quota", "versions")
+FOLDERS = ("control-plane", "descheduler", "node-pools", "preemption", "quota", "rollouts", "versions")
 FILES = [file for folder in FOLDERS for file in sorted((EXAMPLES / folder).glob("*.scenario.yaml"))]
 
 

@@ -68,6 +68,32 @@ def test_a_scale_down_needs_a_surplus(lab: Any, replicas: int, broken: bool) -> 
         assert "replicaset/web-new has 2 pods and wants 2" in found[0].message
 
 
+@pytest.mark.parametrize(
+    ("changed", "taints", "others", "broken"),
+    [
+        ({}, (), 0, True),
+        ({}, (Taint("own", NO_SCHEDULE),), 0, True),
+        ({}, (Taint("own", NO_EXECUTE),), 0, False),
+        ({}, (), 1, False),
+        ({"template_digest": "old"}, (), 0, False),
+        ({"phase": "Failed"}, (), 0, False),
+        ({"selects": {"disk": "ssd"}}, (), 0, False),
+    ],
+)
+def test_a_daemon_set_needs_an_unfit_node_another_pod_or_a_newer_template(
+    lab: Any, changed: dict[str, Any], taints: tuple[Taint, ...], others: int, broken: bool
+) -> None:
+    ds = lab.daemon_set()
+    selects = tuple(changed.pop("selects", {}).items())
+    owned = {"owner": ds.owner_reference(), "spec": lab.spec(node_selector=selects)}
+    pod = lab.pod("agent-a", **{"template_digest": ds.template.digest, **owned, **changed})
+    more = [lab.pod(f"agent-{number}", **owned) for number in range(others)]
+    found = lab.broken(KEY, deletes(lab, "daemonset", pod, ds, *more, node=lab.node(taints=taints)))
+    assert bool(found) is broken
+    if found:
+        assert "it is the only one of daemonset/agent there" in found[0].message
+
+
 def test_an_interrupted_scale_down_is_excused(lab: Any) -> None:
     rs = lab.set_of(replicas=2)
     pods = lab.pods_of(rs, "n1", "n1")

@@ -102,6 +102,35 @@ def test_a_job_index_that_runs_on_a_machine_that_is_cut_off_counts_without_its_o
     assert bool(lab.broken("pod-on-one-node", starts(lab, situation, second, "n2"))) is found
 
 
+@pytest.mark.parametrize(
+    ("surge", "place", "ended", "found"),
+    [(0, "n1", False, True), (0, "n2", False, False), (0, "n1", True, False), (1, "n1", False, False)],
+)
+def test_a_daemon_set_runs_once_on_a_node_unless_it_surges(
+    lab: Any, surge: int, place: str, ended: bool, found: bool
+) -> None:
+    ds = lab.daemon_set(max_surge=surge)
+    owned = {"owner": ds.owner_reference()}
+    going = lab.pod("agent-a", place, deletion_at=1030.0, **owned)
+    new = lab.pod("agent-b", "n1", phase="Pending", ready=False, **owned)
+    situation = lab.situation(lab.node("n1"), lab.node("n2"), ds, going, new)
+    if ended:
+        machine = situation.cluster.machines.get(place)
+        machines = situation.cluster.machines.put(machine.with_(pods=machine.pods.delete(going.uid)))
+        situation = Situation(situation.cluster.with_(machines=machines))
+    assert bool(lab.broken("pod-on-one-node", starts(lab, situation, new, "n1"))) is found
+
+
+@pytest.mark.parametrize(("name", "found"), [("agent-a", True), ("agents-a", False)])
+def test_a_daemon_that_runs_on_without_its_object_counts(lab: Any, name: str, found: bool) -> None:
+    ds = lab.daemon_set()
+    first, second = (lab.pod(each, "n1", owner=ds.owner_reference()) for each in (name, "agent-b"))
+    cluster = lab.cluster(lab.node("n1"), ds, first, second.with_(phase="Pending", ready=False))
+    store, _ = cluster.store.remove("Pod", first.key)
+    situation = Situation(cluster.with_(store=store))
+    assert bool(lab.broken("pod-on-one-node", starts(lab, situation, second, "n1"))) is found
+
+
 def test_a_restart_in_place_is_no_second_copy(lab: Any) -> None:
     pod = lab.pod("db-0", "n1")
     assert lab.broken("pod-on-one-node", starts(lab, lab.situation(lab.node("n1"), pod), pod, "n1")) == []

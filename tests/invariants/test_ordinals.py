@@ -65,6 +65,9 @@ def test_a_pod_is_made_when_all_lower_ones_are_available(
         # One that is wanted goes for an update only: if it is old, and all above it have been updated.
         (1, {}, {}, True),
         (1, {1: {"template_digest": "old"}}, {}, False),
+        (0, {0: {"template_digest": "old"}}, {}, False),
+        (0, {0: {"template_digest": "old"}, 1: {"template_digest": "old"}}, {}, True),
+        (0, {0: {"template_digest": "old"}, 1: {"template_digest": "old"}}, {"policy": "Parallel"}, True),
         (1, {1: {"template_digest": "old"}}, {"strategy": "OnDelete"}, True),
         (1, {1: {"template_digest": "old"}}, {"partition": 2}, True),
         (0, {0: {"template_digest": "old"}, 1: UNREADY}, {}, True),

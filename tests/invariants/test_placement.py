@@ -19,6 +19,7 @@ from reconverge.model.objects import (
     TopologySpreadConstraint,
 )
 from reconverge.model.objects.node import HOSTNAME, NO_SCHEDULE, ZONE
+from reconverge.model.objects.storage import PersistentVolume, PersistentVolumeClaim
 
 WEB = Selector(labels_of({"app": "web"}))
 ANTI = Affinity(anti_required=(PodAffinityTerm(HOSTNAME, WEB),))
@@ -54,6 +55,54 @@ def test_a_binding_against_a_rule_is_found(lab: Any, kind: str, spec: dict[str, 
     (violation,) = lab.broken("placement-honoured", bound(lab, spec, lab.pod("web-a", "n1"), node=node))
     assert violation.facts["broken"] == [kind]
     assert violation.object == "pod/web-new"
+
+
+def disk(place: str, mode: str = "ReadWriteOnce", **claim: Any) -> list[Any]:
+    """Claim data and its volume, which is in one zone by its affinity or by an old label (label:a)."""
+    by_label = place.startswith("label:")
+    where = {"labels": labels_of({ZONE: place.removeprefix("label:")})} if by_label else {"affinity": in_zone(place)}
+    volume = PersistentVolume(name="v", uid=90, claim="default/data", phase="Bound", **where)
+    bound_to = {"volume": "v", "phase": "Bound", "access_modes": (mode,), **claim}
+    return [volume, PersistentVolumeClaim(name="data", uid=91, **bound_to)]
+
+
+def in_zone(zone: str) -> Any:
+    return (NodeSelectorTerm((Requirement(ZONE, "In", (zone,)),)),) if zone else None
+
+
+@pytest.mark.parametrize(
+    ("objects", "broken"),
+    [
+        (disk("b"), True),
+        (disk("label:b"), True),
+        (disk("a"), False),
+        (disk("label:a__b"), False),
+        (disk(""), False),
+        (disk("b", phase="Pending"), False),
+        ([], False),
+    ],
+)
+def test_a_binding_goes_where_the_pods_bound_volumes_are(lab: Any, objects: list[Any], broken: bool) -> None:
+    found = lab.broken("placement-honoured", bound(lab, {"claims": ("data",)}, *objects))
+    assert [each.facts["broken"] for each in found] == ([["volume"]] if broken else [])
+
+
+@pytest.mark.parametrize(
+    ("objects", "broken"),
+    [
+        (disk("b"), True),
+        (disk("c"), False),
+        (disk("b", phase="Pending"), False),
+        (disk("b", "ReadWriteOncePod"), False),
+        (disk("b")[:1], False),
+    ],
+)
+def test_a_pod_that_waits_beside_the_node_of_its_volume_is_found(lab: Any, objects: list[Any], broken: bool) -> None:
+    """n1 is full; n2 of zone b has room."""
+    pod = lab.pod("web-new", None, spec=lab.spec(claims=("data",)))
+    nodes = [lab.node("n1", "a", pods=0), lab.node("n2", "b")]
+    found = lab.broken("pending-pods-placed", lab.quiet(lab.situation(*nodes, *objects, pod)))
+    assert [each.facts["node"] for each in found] == (["n2"] if broken else [])
 
 
 GOOD = [

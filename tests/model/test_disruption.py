@@ -126,7 +126,7 @@ def world_of(replicas: int, healthy: int, plane: ControlPlane = PLANE, **fields:
 @pytest.mark.parametrize(
     ("replicas", "healthy", "asked", "desired", "allowed"),
     [
-        (3, 3, {"min_available": "50%"}, 2, 1),
+        pytest.param(3, 3, {"min_available": "50%"}, 2, 1, id="P1"),
         (3, 3, {"max_unavailable": "50%"}, 1, 2),
         (3, 3, {"max_unavailable": "30%"}, 2, 1),
         (1, 1, {"min_available": 1}, 1, 0),
@@ -134,7 +134,7 @@ def world_of(replicas: int, healthy: int, plane: ControlPlane = PLANE, **fields:
         (1, 1, {"max_unavailable": 0}, 1, 0),
         (1, 1, {"max_unavailable": 1}, 0, 1),
         (10, 8, {"max_unavailable": "25%"}, 7, 1),
-        (3, 2, {"max_unavailable": 1}, 2, 0),
+        pytest.param(3, 2, {"max_unavailable": 1}, 2, 0, id="P2"),
         (4, 4, {"max_unavailable": "30%"}, 2, 2),
         (3, 3, {"max_unavailable": 5}, 0, 3),
         (3, 3, {"min_available": 5}, 5, 0),
@@ -142,7 +142,7 @@ def world_of(replicas: int, healthy: int, plane: ControlPlane = PLANE, **fields:
     ],
 )
 def test_desired_and_allowed(replicas: int, healthy: int, asked: dict[str, Any], desired: int, allowed: int) -> None:
-    """The vectors P1, P2 and those of the digest; percentages are rounded up whichever way they are meant."""
+    """Percentages are rounded up whichever way they are meant."""
     world = world_of(replicas, healthy, **asked)
     assert world.numbers() == (healthy, desired, allowed, replicas, [])
     assert world.status().condition == (OK if allowed else SHORT)

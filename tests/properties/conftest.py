@@ -16,7 +16,7 @@ from reconverge.checker.result import Result
 from reconverge.checker.trace import Stroke
 from reconverge.invariants import Quiet, Situation, Violation, invariant
 from reconverge.loading import parse_pools
-from reconverge.model.objects import Deployment, Job, PodDisruptionBudget, StatefulSet
+from reconverge.model.objects import Deployment, Job, Pod, PodDisruptionBudget, StatefulSet
 from reconverge.model.rounding import max_surge, max_unavailable
 
 WEB = {"app": "web"}
@@ -67,7 +67,14 @@ def healthy_floor(situation: Situation, budget: PodDisruptionBudget) -> Iterable
         yield Violation(budget.reference, f"fewer than {least}")
 
 
-OWN = (specs_within_surge, available_floor, one_pod_per_ordinal, executed_once, healthy_floor)
+@invariant("never-rejected", "always", for_each="Pod")
+def never_rejected(_: Situation, pod: Pod) -> Iterable[Violation]:
+    """No kubelet rejects a pod for want of resources."""
+    if pod.reason.startswith("OutOf"):
+        yield Violation(pod.reference, pod.reason)
+
+
+OWN = (specs_within_surge, available_floor, one_pod_per_ordinal, executed_once, healthy_floor, never_rejected)
 
 
 def _workload(kind: str, name: str, replicas: int | None, fields: dict[str, Any]) -> dict[str, Any]:
@@ -94,6 +101,11 @@ class Make:
         return _workload("Deployment", "web", replicas, fields)
 
     @staticmethod
+    def other(name: str, replicas: int = 1, **fields: Any) -> dict[str, Any]:
+        """Another Deployment."""
+        return _workload("Deployment", name, replicas, fields)
+
+    @staticmethod
     def stateful(replicas: int = 1, **fields: Any) -> dict[str, Any]:
         """StatefulSet web."""
         return _workload("StatefulSet", "web", replicas, {"serviceName": "web", **fields})
@@ -114,6 +126,25 @@ class Make:
         """A Service before web."""
         spec = {"selector": WEB, "ports": [{"port": 80}]}
         return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": spec}
+
+    @staticmethod
+    def priority(name: str, value: int) -> dict[str, Any]:
+        """A PriorityClass."""
+        kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+        return {**kind, "metadata": {"name": name}, "value": value}
+
+    @staticmethod
+    def disks() -> dict[str, Any]:
+        """The class of disks that are made in the zone of the first pod that uses them."""
+        kind = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "provisioner": "ebs.csi.aws.com"}
+        return {**kind, "metadata": {"name": "zonal"}, "volumeBindingMode": "WaitForFirstConsumer"}
+
+    @staticmethod
+    def claim() -> dict[str, Any]:
+        """The claim of a disk, data; `spec` of it also serves a template."""
+        room = {"requests": {"storage": "1Gi"}}
+        spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": "zonal", "resources": room}
+        return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": spec}
 
     @staticmethod
     def pool(words: str) -> dict[str, Any]:

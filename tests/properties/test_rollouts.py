@@ -77,6 +77,20 @@ def test_as_many_nodes_as_replicas_that_keep_apart_stop_a_rollout(make: Any, bre
     assert found == ["rollout deployment/web"]
 
 
+def test_a_disk_of_one_node_stops_a_rollout_with_surge_and_no_recreation(make: Any, breaks: Any, holds: Any) -> None:
+    mount = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
+    disk = make.disks(), make.claim()
+    web, again = make.deployment(1, pod=mount), make.deployment(1, pod=mount, strategy={"type": "Recreate"})
+    found = breaks("rollout-completes", *disk, web, may={"rollout": 1}, deviations=0)
+    assert found == ["rollout deployment/web"]
+    holds("rollout-completes", *disk, again, may={"rollout": 1}, deviations=0)
+
+
+def test_a_budget_stops_no_rollout(make: Any, holds: Any) -> None:
+    rolls = make.deployment(2, surge=0, unavailable=1), make.budget(minAvailable=2)
+    holds("rollout-completes", *rolls, may={"rollout": 1})
+
+
 def test_a_terminating_pod_on_a_dead_node_stops_a_recreation(make: Any, breaks: Any) -> None:
     web = make.deployment(1, strategy={"type": "Recreate"})
     found = breaks("rollout-completes", web, may={"node-crash": 1, "rollout": 1}, events=2, deviations=0)

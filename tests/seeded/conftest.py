@@ -12,8 +12,8 @@ A case is plain data, so that a module's table reads as one:
     budget      spec of a PodDisruptionBudget over the pods of web; `service` True puts a Service before them,
                 a mapping one with more fields of its spec
     objects     further objects, as manifests
-    may, events, deviations, start, placement, loops, kubernetes   as in a scenario file; events 1 and deviations 0
-                unless told
+    may, events, deviations, start, placement, kubernetes, loops, nodePools   as in a scenario file; events 1 and
+                deviations 0 unless told
 """
 
 from __future__ import annotations
@@ -105,10 +105,11 @@ def verdicts(result: Result, invariant: str) -> list[Verdict]:
 
 
 def plane_with(case: Case) -> ControlPlane:
-    """The standard control plane with the wrong loop in its place; one that is not standard comes last."""
-    wrong = case["loop"](case["wrong"]) if "loop" in case else case["wrong"]()
+    """The standard control plane with the wrong loop in its place, or beside the others if it is an optional one."""
+    wrong = case["wrong"]
+    loop = case["loop"](wrong) if "loop" in case else wrong()
     plane = standard_control_plane()
-    return plane.replacing(wrong) if wrong.name in plane.by_name else plane.including(wrong)
+    return plane.replacing(loop) if loop.name in plane.by_name else plane.including(loop)
 
 
 @pytest.fixture

@@ -25,11 +25,13 @@ from reconverge.model.loops.scheduler.plugins import (
     NodeUnschedulable,
     PodTopologySpread,
     TaintToleration,
+    VolumeBinding,
 )
 from reconverge.model.loops.scheduler.preemption import Preemption
 from reconverge.model.objects import Node, Pod
 from reconverge.model.resources import Usage
 from reconverge.model.store import Change, Store
+from reconverge.model.volumes import claims_of
 
 Case = Mapping[str, Any]
 
@@ -122,6 +124,25 @@ class SpreadIgnored(PodTopologySpread):
 
     def prepare(self, cycle: Cycle) -> Check | None:
         return None
+
+
+ELSEWHERE = Failure("VolumeBinding", ("node(s) didn't match PersistentVolume's node affinity",), resolvable=False)
+
+
+class VolumesIgnored(VolumeBinding):
+    """A pod may be on any node, wherever its volumes are."""
+
+    def prepare(self, cycle: Cycle) -> Check | None:
+        return None
+
+
+class BoundIsTaken(VolumeBinding):
+    """A volume that is bound has its pod already and takes no other."""
+
+    def prepare(self, cycle: Cycle) -> Check | None:
+        if any(claim.bound for claim in claims_of(cycle.store, cycle.pod)):
+            return lambda node, usage, delta: ELSEWHERE
+        return super().prepare(cycle)
 
 
 class TerminatingHoldNothing(Accounting):
@@ -224,6 +245,36 @@ PORT = {"containers": [{"name": "c", "image": "shop/app:1", "ports": [{"containe
 HIGH = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 100}
 ONE_FOR_ONE = {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
 
+
+def storage() -> list[dict[str, Any]]:
+    """StatefulSet db of two, each with a disk in the zone of its first node."""
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "zonal",
+        "resources": {"requests": {"storage": "1Gi"}},
+    }
+    container = {"name": "c", "image": "shop/db:1", "resources": {"requests": {"cpu": "500m"}}}
+    template = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [container]}}
+    sts = {
+        "replicas": 2,
+        "serviceName": "db",
+        "selector": {"matchLabels": {"app": "db"}},
+        "template": template,
+        "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": spec}],
+    }
+    kind = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "zonal"}}
+    return [
+        {**kind, "provisioner": "ebs.csi.aws.com", "volumeBindingMode": "WaitForFirstConsumer"},
+        {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"}, "spec": sts},
+    ]
+
+
+ZONAL: dict[str, Any] = {
+    "objects": storage(),
+    "nodes": "2x4cpu,16Gi@a,b",
+    "placement": {"statefulset/db": ["node-1", "node-2"]},
+}
+
 CASES: list[Case] = [
     {
         "wrong": TaintsIgnored,
@@ -319,6 +370,22 @@ CASES: list[Case] = [
         "nodes": "1x900m,16Gi",
         "may": {"rollout": 1},
         "trace": ["rollout deployment/web"],
+    },
+    {
+        **ZONAL,
+        "wrong": VolumesIgnored,
+        "loop": with_filter,
+        "caught": "placement-honoured",
+        "may": {"drain": {"times": 1, "node": "node-1"}},
+        "trace": ["drain node-1"],
+    },
+    {
+        **ZONAL,
+        "wrong": BoundIsTaken,
+        "loop": with_filter,
+        "caught": "pending-pods-placed",
+        "may": {"delete-pod": 1},
+        "trace": ["delete-pod statefulset/db#0"],
     },
     {
         "wrong": EqualsPreempted,

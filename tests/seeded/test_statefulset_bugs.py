@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from reconverge.model.action import DeletePod
+from reconverge.model.labels import label
 from reconverge.model.loops.statefulset import StatefulSetController
-from reconverge.model.loops.statefulset.ordinals import running_and_ready
+from reconverge.model.loops.statefulset.ordinals import running_and_ready, unavailable
 from reconverge.model.loops.statefulset.pass_ import Pass
 from reconverge.model.objects import Pod, StatefulSet
+from reconverge.model.objects.revision import REVISION_HASH
 
 Case = Mapping[str, Any]
 
@@ -97,6 +99,43 @@ class PartitionIgnored(StatefulSetController):
         return 0
 
 
+class CreatedOld(StatefulSetController):
+    """New pods are of the revision before, also in the middle of an update."""
+
+    def wants_current(self, sts: StatefulSet, number: int) -> bool:
+        return True
+
+
+class FailedStay(StatefulSetController):
+    """A pod that has failed is left where it is."""
+
+    def process_replica(self, work: Pass, number: int) -> bool:
+        pod = work.pods.get(number)
+        return (pod is not None and pod.terminal) or super().process_replica(work, number)
+
+
+class OnDeleteIgnored(StatefulSetController):
+    """The strategy OnDelete is taken for RollingUpdate."""
+
+    def reconcile(self, work: Pass) -> None:
+        super().reconcile(work)
+        if work.sts.strategy == "OnDelete" and not work.actions:
+            self.roll(work)
+
+
+class AnyOrder(StatefulSetController):
+    """An update begins with the lowest pod."""
+
+    def roll(self, work: Pass) -> None:
+        for number in sorted(work.pods):
+            pod = work.pods[number]
+            if unavailable(pod, work.sts, work.now):
+                return
+            if label(pod.labels, REVISION_HASH) != work.update.name:
+                work.delete(pod, "it is of an old revision")
+                return
+
+
 def stateful_set(replicas: int, behaviour: str = "ready", **given: Any) -> dict[str, Any]:
     container = {"name": "c", "image": "shop/db:1"}
     metadata = {"labels": {"app": "web"}, "annotations": {"reconverge/behaviour": behaviour}}
@@ -151,6 +190,23 @@ CASES: list[Case] = [
         **ROLLOUT,
     },
     {"wrong": LowestKept, "caught": "rollout-completes", "objects": [stateful_set(2)], **ROLLOUT},
+    {"wrong": CreatedOld, "caught": "no-livelock", "objects": [stateful_set(2)], **ROLLOUT},
+    {"wrong": AnyOrder, "caught": "ordered-pods", "objects": [stateful_set(2)], **ROLLOUT},
+    {
+        "wrong": FailedStay,
+        "caught": "replicas-restored",
+        "objects": [stateful_set(1)],
+        "nodes": "2x4cpu,16Gi",
+        "may": {"pressure": {"times": 1, "node": "node-1", "resource": "memory"}},
+        "trace": ["pressure node-1 memory"],
+    },
+    {
+        "wrong": OnDeleteIgnored,
+        "caught": "ordered-pods",
+        "objects": [stateful_set(2, updateStrategy={"type": "OnDelete"})],
+        **ROLLOUT,
+        "may": {"rollout": 1, "scale": {"times": 1, "replicas": 1}},
+    },
     {
         "wrong": PartitionIgnored,
         "caught": "ordered-pods",

@@ -29,7 +29,7 @@ def unseen(machine: Machine) -> tuple[Any, ...]:
 
 
 def machine(machine: Machine | None, cluster: Cluster, stalled: bool | str | None = "") -> tuple[Any, ...] | None:
-    """The physical side of a node, without its pods; `stalled` is about its kube-proxy, empty where none is modelled."""
+    """The physical side of a node, without its pods; `stalled` is about its kube-proxy, empty where there is none."""
     if machine is None:
         return None
     known: tuple[Any, ...] = (

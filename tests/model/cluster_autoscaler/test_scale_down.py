@@ -33,7 +33,7 @@ def test_half_used_nodes_are_underused_and_more_used_ones_are_not(lab: Lab) -> N
     assert len(under) == 2
 
 
-def test_a_group_at_its_minimum_loses_no_node(lab: Lab) -> None:
+def test_c2_a_group_at_its_minimum_loses_no_node(lab: Lab) -> None:
     world = lab.world(groups=[lab.group(2, 2, 3)])
     world.settle()
     assert world.size() == 2

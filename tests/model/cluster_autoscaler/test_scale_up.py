@@ -111,7 +111,7 @@ def test_what_waits_for_a_preemption_asks_for_no_node(lab: Lab) -> None:
 # Expanders -------------------------------------------------------------------------------------------------------
 
 
-def test_waste_adds_the_unused_shares_of_cpu_and_memory(lab: Lab) -> None:
+def test_c3_waste_adds_the_unused_shares_of_cpu_and_memory(lab: Lab) -> None:
     pods = [lab.pod("p").with_(spec=lab.spec(800, 630))]
     shapes = [Node(name="", allocatable=Capacity(Resources(*has))) for has in ((1600, 700), (1000, 900))]
     assert [round(waste(pods, shape, 1), 6) for shape in shapes] == [0.6, 0.5]

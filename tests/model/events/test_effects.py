@@ -241,3 +241,13 @@ def test_kubelets_and_peoples_tools_are_no_controllers(shop: Any) -> None:
     loops = {event.arguments()["loop"] for event in e.LoopPauses.candidates(shop().cluster, {})}
     assert not loops & {"kubelet", "drain"}
     assert {"deployment", "scheduler"} <= loops
+
+
+def test_a_zone_that_has_lost_its_last_machine_can_still_come_back(shop: Any) -> None:
+    """A node group may have replaced its machines elsewhere meanwhile."""
+    made = shop()
+    made.happens(e.ZoneFails("b"))
+    machines = made.cluster.machines
+    gone = made.cluster.with_(machines=machines.with_(by_name=machines.by_name.delete("n3")))
+    assert list(e.ZoneRecovers.candidates(gone, {})) == [e.ZoneRecovers("b")]
+    assert list(e.ZoneFails.candidates(gone, {})) == [e.ZoneFails("a")]

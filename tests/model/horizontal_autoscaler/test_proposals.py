@@ -12,7 +12,14 @@ from reconverge.model.rules import Rules
 
 @pytest.mark.parametrize(
     ("each", "replicas"),
-    [(80, 7), (55, 4), (56, 5), (50, 4), (45, 4), (46, 4)],
+    [
+        pytest.param(80, 7, id="H1"),
+        pytest.param(55, 4, id="H2"),
+        pytest.param(56, 5, id="H3"),
+        (50, 4),
+        (45, 4),
+        (46, 4),
+    ],
 )
 def test_utilisation_times_ready_pods_beyond_the_tolerance(lab: Any, each: int, replicas: int) -> None:
     """Four pods that request 100m, target 50 %."""
@@ -32,7 +39,7 @@ def test_a_ratio_of_exactly_the_tolerance_moved_replicas_up_to_1_32(make: Any) -
     assert lab.scalings(until=4000) == [(0, 5)]
 
 
-def test_a_missing_pod_counts_as_idle_on_the_way_up(lab: Any) -> None:
+def test_h4_a_missing_pod_counts_as_idle_on_the_way_up(lab: Any) -> None:
     """Three pods at 80 %, one without a sample: 60 % of all four are asked for."""
     lab.web()
     lab.pods(4)

@@ -38,14 +38,14 @@ def normalised(
 # Without behavior --------------------------------------------------------------------------------------------
 
 
-def test_the_largest_recommendation_of_five_minutes_counts() -> None:
+def test_h6_the_largest_recommendation_of_five_minutes_counts() -> None:
     assert normalised(10, 4, (9, 200), (10, 301)).replicas == 9
     assert normalised(10, 4, (9, 200)).until == 1100
     assert normalised(10, 4, (9, 300)).replicas == 9
     assert normalised(10, 4, (9, 301)).replicas == 4
 
 
-@pytest.mark.parametrize(("current", "limit"), [(1, 4), (2, 4), (3, 6), (6, 12)])
+@pytest.mark.parametrize(("current", "limit"), [pytest.param(1, 4, id="H5"), (2, 4), (3, 6), (6, 12)])
 def test_one_sync_doubles_at_most_but_may_reach_four(current: int, limit: int) -> None:
     assert normalised(current, 50) == Normalised(limit, "ScaleUpLimit", None, True)
 
@@ -116,7 +116,7 @@ def test_scaling_up_goes_on_every_fifteen_seconds(lab: Any) -> None:
     assert lab.scalings(until=4030) == [(0, 4), (15, 8), (30, 16)]
 
 
-def test_beyond_the_maximum_goes_to_the_maximum_at_once(lab: Any) -> None:
+def test_h7_beyond_the_maximum_goes_to_the_maximum_at_once(lab: Any) -> None:
     lab.web(12)
     lab.pods(12)
     lab.autoscaler(1, 10)

@@ -3,7 +3,8 @@
 Each loop that can end a pod has its own good reasons; `CAUSES` has one question for each. What operators do, and
 containers that exit by themselves, need no reason.
 Source: `pkg/controller/tainteviction/taint_eviction.go`, `pkg/controller/nodelifecycle/node_lifecycle_controller.go`,
-`pkg/controller/replicaset/replica_set.go`, `pkg/kubelet/lifecycle/predicate.go`.
+`pkg/controller/replicaset/replica_set.go`, `pkg/controller/daemon/daemon_controller.go`,
+`pkg/kubelet/lifecycle/predicate.go`.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from reconverge.invariants.stock.facts import (
     begins_to_go,
     count,
     evicting_taint,
+    is_updated,
     knew_better,
     local_pod,
     owning_set,
     undisturbed,
     untolerated,
 )
+from reconverge.invariants.stock.selection import selection_refusals
 from reconverge.invariants.stock.waits import in_quarantine, too_soon
 from reconverge.model.cluster import Cluster
 from reconverge.model.local_pods import LocalPod
@@ -92,8 +95,23 @@ def _is_removed_with_its_node(step: Step, pod: Pod) -> str:
     return "" if node is None or to_be_deleted(node) else f"{node.name} is not marked as to be deleted"
 
 
+def _is_of_no_use_there(step: Step, pod: Pod) -> str:
+    """A node that it does not suit, another pod of its DaemonSet there, or a newer template."""
+    store, owner = step.before.store, pod.owner
+    ds = store.get("DaemonSet", f"{pod.namespace}/{owner.name}") if owner is not None else None
+    node = store.node(pod.node or "")
+    if ds is None or node is None or not is_updated(store, ds, pod) or not knew_better(step):
+        return ""
+    others = [each for each in store.pods_on(node.name) if each.owner == owner and each.active and each.uid != pod.uid]
+    unfit = next(selection_refusals(pod, node), None) is not None
+    if unfit or others or untolerated(pod, tuple(taint for taint in node.taints if taint.effect == NO_EXECUTE)):
+        return ""
+    return f"{node.name} suits it, and it is the only one of {ds.reference} there"
+
+
 CAUSES: dict[str, Callable[[Step, Pod], str]] = {
     "cluster-autoscaler": _is_removed_with_its_node,
+    "daemonset": _is_of_no_use_there,
     "taint-eviction": _taint_stands,
     "replicaset": _is_surplus,
     "scheduler": _is_preempted,

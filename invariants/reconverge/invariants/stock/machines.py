@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Situation, Step
@@ -14,7 +15,7 @@ from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import MACHINES
 from reconverge.model.loops.kubelet.actions import Locally
 from reconverge.model.machines import Machine
-from reconverge.model.objects import Deployment, Node, Pod
+from reconverge.model.objects import DaemonSet, Deployment, Node, Pod
 from reconverge.model.resources import total
 from reconverge.model.store import Change, Store
 
@@ -27,7 +28,8 @@ GENERATED = frozenset({"ReplicaSet", "DaemonSet"})
     "pod-on-one-node",
     "on_step",
     family="law",
-    statement="A pod is bound once, and no pod, name, Job index or singleton of Recreate runs twice at one time.",
+    statement="A pod is bound once, and no pod, name, Job index, DaemonSet on a node or singleton of Recreate runs "
+    "twice at one time.",
     why="Two live copies of one identity write to the same data.",
     remedy="Never force-delete a pod before its machine is known to be off; fence the machine first.",
     source="documentation of StatefulSets (at most one), force deletion; pkg/registry/core/pod/storage/storage.go",
@@ -65,7 +67,7 @@ def _second(cluster: Cluster, node: str, started: LocalPod) -> list[Violation]:
     pod = cluster.store.pod(started.key)
     own = pod is not None and pod.uid == started.uid and pod.node == node
     if own and pod is not None and pod.owner is not None and pod.owner.kind in GENERATED:
-        others: Iterator[tuple[str, LocalPod]] = _older_revisions(cluster, pod)
+        others: Iterator[tuple[str, LocalPod]] = chain(_older_revisions(cluster, pod), _same_daemon(cluster, pod))
     else:
         others = _same_name(cluster, started)
     of_index = _same_index(cluster, pod) if own and pod is not None and pod.owner and pod.owner.kind == "Job" else []
@@ -116,6 +118,22 @@ def _older_revisions(cluster: Cluster, pod: Pod) -> Iterator[tuple[str, LocalPod
     for where, local in _running(cluster):
         if local.key.rpartition("-")[0] in names:
             yield where, local
+
+
+def _same_daemon(cluster: Cluster, pod: Pod) -> Iterator[tuple[str, LocalPod]]:
+    """What else of its DaemonSet runs on the pod's node, also if its object is gone; none for one with maxSurge."""
+    owner, machine = pod.owner, cluster.machines.get(pod.node or "")
+    if owner is None or owner.kind != "DaemonSet" or machine is None or not machine.powered:
+        return
+    ds: DaemonSet | None = cluster.store.get("DaemonSet", f"{pod.namespace}/{owner.name}")
+    if ds is None or ds.uid != owner.uid or ds.max_surge not in (0, "0%"):
+        return
+    known = {each.uid for each in cluster.store.pods_of(ds.uid)}
+    for uid in sorted(machine.pods):
+        local = machine.pods[uid]
+        gone = cluster.store.pod(local.key) is None and local.key.rpartition("-")[0] == ds.key
+        if local.alive and (uid in known or gone):
+            yield machine.name, local
 
 
 def _other_sets(store: Store, deployment: Deployment, own: str) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """Where a pod may run by the documented rules: an oracle that shares no code with the scheduler.
 
-It is slow and obvious on purpose, so that it can tell on a scheduler that is wrong. Volumes are not looked at.
-Source: the documentation of node affinity, taints, topology spread and inter-pod affinity; kube-scheduler
+It is slow and obvious on purpose, so that it can tell on a scheduler that is wrong. Of volumes it knows the bound ones.
+Source: the documentation of node affinity, taints, topology spread, inter-pod affinity and volumes; kube-scheduler
 `pkg/scheduler/framework/plugins/` for the fine print.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from reconverge.invariants.stock.disks import volume_refusals
 from reconverge.invariants.stock.neighbours import Neighbours
 from reconverge.invariants.stock.selection import Refusal, node_refusals
 from reconverge.invariants.stock.spread import SpreadCounts
@@ -18,7 +19,7 @@ from reconverge.model.resources import Resources
 from reconverge.model.store import Store
 
 ANY_ADDRESS = frozenset({"", "0.0.0.0"})
-FIXED = frozenset({"selector", "affinity", "taint", "unschedulable", "too-small", "no-label", "no-company"})
+FIXED = frozenset({"selector", "affinity", "taint", "unschedulable", "too-small", "no-label", "no-company", "volume"})
 """Refusals that taking pods off the node does not lift."""
 
 
@@ -38,6 +39,8 @@ class Oracle:
     def refusals(self, node: Node) -> Iterator[Refusal]:
         """Every reason why the node may not take the pod; none if it may."""
         yield from node_refusals(self.pod, node)
+        if self.pod.spec.claims:
+            yield from volume_refusals(self.store, self.pod, node)
         yield from self.room(node)
         yield from self._spread.refusals(node)
         yield from self._neighbours.refusals(node)

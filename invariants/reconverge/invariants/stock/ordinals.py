@@ -77,6 +77,15 @@ def _lacks(step: Step, sts: StatefulSet, numbers: Iterable[int]) -> str:
     return ""
 
 
+def _of_old(step: Step, sts: StatefulSet, numbers: Iterable[int]) -> str:
+    """The first of some ordinals whose pod is of an old template: a clause; empty if none is."""
+    for number in numbers:
+        pod = step.before.store.pod(f"{sts.namespace}/{sts.name}-{number}")
+        if pod is not None and not is_updated(step.before.store, sts, pod):
+            return f"and {pod.reference} is of an old template"
+    return ""
+
+
 def _too_early(step: Step, sts: StatefulSet, pod: Pod) -> str:
     number, wanted = _ordinal(pod), _wanted(sts)
     if number not in wanted:
@@ -94,10 +103,11 @@ def _out_of_order(step: Step, sts: StatefulSet, pod: Pod) -> str:
             return "which is wanted and of the present template"
         most = most_unavailable(sts, step.before.cluster.rules)
         if most is not None:
-            lacking = sum(bool(_lacks(step, sts, (each,))) for each in wanted)
-            return f"and {lacking} of its pods are unavailable already" if lacking >= most else ""
+            down = sum(bool(_lacks(step, sts, (each,))) for each in wanted)
+            return f"and {down} of its pods are unavailable already" if down >= most else ""
         above = range(wanted.stop - 1, number, -1)
-        return _lacks(step, sts, above) or (_lacks(step, sts, range(wanted.start, number)) if ordered else "")
+        lacking = _lacks(step, sts, above) or (_lacks(step, sts, range(wanted.start, number)) if ordered else "")
+        return lacking or _of_old(step, sts, above)
     if not ordered:
         return ""
     higher = [each for each in step.before.store.pods_of(sts.uid) if _ordinal(each) > number]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Quiet
+from reconverge.invariants.stock.disks import volumes_decide
 from reconverge.invariants.stock.facts import acts
 from reconverge.invariants.stock.oracle import FIXED, Oracle
 from reconverge.model.cluster import Cluster
@@ -41,8 +42,8 @@ def _waits(quiet: Quiet, pod: Pod) -> bool:
     """Whether it is for the scheduler to place the pod, and it has had its time for it."""
     if pod.deletion_at is not None or pod.spec.scheduling_gates or not _has_scheduler(quiet.cluster, pod):
         return False
-    # Volumes decide, too, and the oracle does not know them.
-    if pod.spec.claims:
+    # The oracle knows where bound volumes are, and nothing else of volumes.
+    if pod.spec.claims and volumes_decide(quiet.store, pod):
         return False
     if quiet.outcome == "rest":
         return True

@@ -24,8 +24,9 @@ class ZoneEvent(Event):
 
     @classmethod
     def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
-        """One per zone where it can happen."""
-        zones = sorted({machine.zone for machine in cluster.machines.by_name.values() if machine.zone})
+        """One per zone where it can happen, be there machines left or not."""
+        up = {machine.zone for machine in cluster.machines.by_name.values() if machine.zone}
+        zones = sorted(up | cluster.machines.zones_down)
         for zone in choices(options, "zone", zones):
             event = cls(zone)
             if event.enabled(cluster):

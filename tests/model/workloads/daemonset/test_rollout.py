@@ -1,4 +1,4 @@
-"""How a DaemonSet's template rolls out. Vectors R5, R6; recordings 41, 43; dead nodes and series of bad updates."""
+"""How a DaemonSet's template rolls out. Recordings 41, 43; dead nodes and series of bad updates."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ Make = Callable[..., Any]
 Places = Callable[[Any], dict[str, str]]
 
 
-@pytest.mark.parametrize(("desired", "written", "count"), [(3, "25%", 1), (10, "25%", 3), (3, 2, 2), (3, "0%", 1)])
+@pytest.mark.parametrize(
+    ("desired", "written", "count"),
+    [pytest.param(3, "25%", 1, id="R5"), pytest.param(10, "25%", 3, id="R6"), (3, 2, 2), (3, "0%", 1)],
+)
 def test_percentages_of_unavailable_are_rounded_up(
     lab: Make, agent: Make, nodes: Make, desired: int, written: Any, count: int
 ) -> None:
-    """Vectors R5 and R6. Where surge and unavailable both come to nothing, one may be unavailable."""
+    """Where surge and unavailable both come to nothing, one may be unavailable."""
     w = lab(*nodes(desired), agent(max_unavailable=written))
     reading = Reading(w.cluster.store, 0, Rules())
     work = Work(reading, w.get("DaemonSet", "agent"), [], "t1")

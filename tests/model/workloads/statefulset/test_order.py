@@ -1,4 +1,4 @@
-"""The order in which a StatefulSet's pods come, go and change. Vectors R7 and recordings 34, 35, 38."""
+"""The order in which a StatefulSet's pods come, go and change. Recordings 34, 35, 38."""
 
 from __future__ import annotations
 
@@ -93,8 +93,7 @@ def test_parallel_creates_and_deletes_at_once_and_still_updates_one_at_a_time(la
     assert steps_of(w, begun)[:4] == ["-db-4", "-db-3", "-db-2", "-db-1"]
 
 
-def test_only_ordinals_from_the_partition_on_are_updated(lab: Make, db: Make, nodes: Make) -> None:
-    """Vector R7."""
+def test_r7_only_ordinals_from_the_partition_on_are_updated(lab: Make, db: Make, nodes: Make) -> None:
     w = lab(*nodes(), db(partition=2))
     w.settle()
     w.after(RollOut("statefulset/db"))

@@ -1,0 +1,97 @@
+"""Wrong rules of a kubelet whose node runs short of something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from reconverge.model.action import Action, Patch
+from reconverge.model.loop import Plan, Reading
+from reconverge.model.loops.kubelet import Kubelet
+from reconverge.model.loops.kubelet.actions import FromNode, Locally
+
+Case = Mapping[str, Any]
+
+
+def told_of_pressure(action: Action) -> bool:
+    """Whether an action reports pressure on a node."""
+    patch = action.action if isinstance(action, FromNode) else None
+    return isinstance(patch, Patch) and any(name == "pressure" for name, _ in patch.fields)
+
+
+class Filtered(Kubelet):
+    """Some writes are left out of every pass."""
+
+    def left_out(self, reading: Reading, action: Action) -> bool:
+        raise NotImplementedError
+
+    def sync(self, reading: Reading, memory: None, key: str) -> Sequence[Plan[None]]:
+        plans = super().sync(reading, memory, key)
+        return [
+            plan.with_(actions=tuple(each for each in plan.actions if not self.left_out(reading, each)))
+            for plan in plans
+        ]
+
+
+class NeverReported(Filtered):
+    """The Node does not say that it is under pressure, so nobody taints it."""
+
+    def left_out(self, reading: Reading, action: Action) -> bool:
+        return told_of_pressure(action)
+
+
+class NeverEnds(Filtered):
+    """A Node that was under pressure once says so for ever."""
+
+    def left_out(self, reading: Reading, action: Action) -> bool:
+        if not told_of_pressure(action):
+            return False
+        assert isinstance(action, FromNode)
+        assert isinstance(action.action, Patch)
+        return not dict(action.action.fields)["pressure"]
+
+
+class EvictedRunOn(Filtered):
+    """A pod that is evicted is called Failed, and goes on."""
+
+    def left_out(self, reading: Reading, action: Action) -> bool:
+        if not isinstance(action, Locally) or action.pod.state != "stopped":
+            return False
+        pod = reading.store.pod(action.pod.key)
+        return pod is not None and pod.deletion_at is None
+
+
+def stateful_set() -> dict[str, Any]:
+    container = {"name": "c", "image": "shop/db:1"}
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container]}}
+    spec = {"replicas": 1, "serviceName": "db", "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec}
+
+
+SHORT: dict[str, Any] = {"node": "node-1", "resource": "memory"}
+PRESSED: dict[str, Any] = {
+    "nodes": "2x4cpu,16Gi",
+    "may": {"pressure": {"times": 1, **SHORT}},
+    "trace": ["pressure node-1 memory"],
+}
+
+CASES: list[Case] = [
+    {**PRESSED, "wrong": NeverReported, "caught": "no-livelock", "objects": [stateful_set()]},
+    {**PRESSED, "wrong": EvictedRunOn, "caught": "no-unprovoked-kill", "objects": [stateful_set()]},
+    {
+        "wrong": NeverEnds,
+        "caught": "replicas-restored",
+        "objects": [stateful_set()],
+        "nodes": "1x4cpu,16Gi",
+        "steps": [{"pressure": SHORT}, {"time": {"seconds": 15}}, {"pressure": {**SHORT, "on": False}}],
+        "events": 0,
+        "trace": ["pressure node-1 memory", "time 15", "pressure node-1 memory False"],
+    },
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_wrong_rule_is_found(case: Case, tells_on: Callable[[Case], None]) -> None:
+    tells_on(case)
