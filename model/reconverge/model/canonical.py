@@ -286,6 +286,8 @@ class _Form:
             pod.unscheduled,
             pod.nominated_node is not None,
             pod.finalizers,
+            # How its containers ended matters to who still has to count it.
+            pod.exit_codes if pod.finalizers else (),
             self.known("Pod", pod.key),
         )
 

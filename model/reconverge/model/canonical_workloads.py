@@ -82,12 +82,17 @@ def job(each: Job, now: Seconds, digest: Any) -> tuple[Any, ...]:
     status = each.status
     return (
         each.key, each.parallelism, each.completions, each.backoff_limit, each.active_deadline, each.suspend,
-        each.replacement, each.ttl_after_finished, digest(each.template.spec), status.active, status.ready,
+        each.replacement, each.ttl_after_finished, digest(each.template.spec), _indexes(each), each.failure_policy,
+        each.success_policy, status.completed_indexes, status.failed_indexes, status.active, status.ready,
         status.terminating, status.succeeded, status.failed, len(status.uncounted_succeeded),
         len(status.uncounted_failed), conditions(status.conditions),
         _age(status.started_at if each.active_deadline is not None else None, now),
         _age(status.completed_at if each.ttl_after_finished is not None else None, now),
     )  # fmt: skip
+
+
+def _indexes(each: Job) -> tuple[int | None, ...]:
+    return (each.limit_per_index, each.most_failed_indexes) if each.indexed else ()
 
 
 def _age(then: Seconds | None, now: Seconds) -> Seconds | str:

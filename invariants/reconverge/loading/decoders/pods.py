@@ -171,7 +171,14 @@ def _pod_status(status: Fields, top: Fields) -> dict[str, Any]:
         "waiting": next(filter(None, (_waiting(each) for each in containers_)), ""),
         "disruption_target": target.text("reason") if target is not None and target.text("status") == "True" else "",
         "unscheduled": _unscheduled(scheduled),
+        "exit_codes": tuple(code for each in containers_ for code in _exit_code(each)),
     }
+
+
+def _exit_code(container: Fields) -> tuple[tuple[str, int], ...]:
+    """(name, exit code) of a container that has ended and is not started again; nothing of another."""
+    ended = container.child("state").child("terminated")
+    return ((container.text("name"), ended.integer("exitCode", 0, least=None)),) if "exitCode" in ended else ()
 
 
 def _waiting(container: Fields) -> str:

@@ -119,6 +119,8 @@ class Pod(ApiObject):
     unscheduled: tuple[str, str] | None = None
     """(reason, message) of PodScheduled=False."""
     finalizers: tuple[str, ...] = ()
+    exit_codes: tuple[tuple[str, int], ...] = ()
+    """(container, exit code) of each container of a finished pod; reported with the terminal phase."""
 
     @property
     def terminal(self) -> bool:

@@ -21,6 +21,9 @@ from reconverge.model.value import Seconds
 
 Plans = Sequence[Plan[None]]
 
+TERMINATED = 143
+"""The exit code of a program that the stop signal has ended."""
+
 
 def pod_key(node: str, pod: str) -> str:
     """The kubelet's key for a pod on a node."""
@@ -283,7 +286,7 @@ class Kubelet(ControlLoop[None]):
             noted = (Locally(machine.name, local, "sees the exit of", f"exit code {local.exit_code}"),)
         if not containers.restarts(local):
             phase = "Succeeded" if local.exit_code == 0 else "Failed"
-            done = self._from(machine, (self._finish(pod, phase),)) if pod is not None else ()
+            done = self._from(machine, (self._finish(pod, phase, local.exit_code),)) if pod is not None else ()
             return Plan(None, (*noted, *done))
         due = self.restart_at(local)
         if reading.now >= due:
@@ -299,8 +302,9 @@ class Kubelet(ControlLoop[None]):
         """When exited containers may start again."""
         return containers.restart_at(local)
 
-    def _finish(self, pod: Pod, phase: str) -> Patch:
-        fields = (("phase", phase), ("ready", False))
+    def _finish(self, pod: Pod, phase: str, code: int) -> Patch:
+        exits = tuple((container.name, code) for container in pod.spec.containers[:1])
+        fields = (("phase", phase), ("ready", False), ("exit_codes", exits))
         return Patch("Pod", pod.key, pod.uid, fields, "", f"reports {pod.reference} {phase}")
 
     def terminate(self, reading: Reading, machine: Machine, pod: Pod, local: LocalPod) -> Plan[None]:
@@ -327,7 +331,8 @@ class Kubelet(ControlLoop[None]):
             actions.append(Locally(machine.name, local.with_(state="stopped", ready=False), "stops", "deleted"))
         if not pod.terminal:
             phase = "Succeeded" if local.spec.restart_policy == "Always" else "Failed"
-            actions += self._from(machine, (self._finish(pod, phase),))
+            code = local.exit_code if local.state == "exited" or phase == "Succeeded" else TERMINATED
+            actions += self._from(machine, (self._finish(pod, phase, code),))
         actions += self._from(machine, (DeletePod(pod.key, pod.uid, 0, "everything in it has stopped"),))
         actions.append(Forget(machine.name, local.uid, local.key))
         return Plan(None, tuple(actions))
