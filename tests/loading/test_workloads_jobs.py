@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from reconverge.loading import Loaded
-from reconverge.model.objects import CronJob, Job
+from reconverge.model.objects import CronJob, CronJobStatus, Job
 from reconverge.model.objects.job import FailureRule, SuccessRule
+from reconverge.model.schedule import EPOCH
 
 Text = Callable[..., str]
 Read = Callable[[str], Any]
@@ -108,6 +109,13 @@ podFailurePolicy:
         (JOB.replace("spec:\n  t", "spec:\n  podReplacementPolicy: Always\n  t"), "TerminatingOrFailed, Failed"),
         (CRON_JOB.replace('  schedule: "0 3 * * *"\n', ""), "spec.schedule is required"),
         (CRON_JOB.replace("Forbid", "Never"), "must be one of Allow, Forbid, Replace"),
+        (CRON_JOB.replace("0 3 *", "0 25 *"), 'spec.schedule has the hour "25", which is not from 0 to 23'),
+        (CRON_JOB.replace("0 3 *", "CRON_TZ=UTC 0 3 *"), "spec.schedule must not have TZ or CRON_TZ (use timeZone)"),
+        (
+            CRON_JOB.replace("spec:\n  s", "spec:\n  timeZone: Europe/Pariz\n  s"),
+            'timeZone must be a time zone such as Europe/Paris, not "Europe/Pariz"',
+        ),
+        (CRON_JOB.replace("nightly\nspec", f"{'n' * 53}\nspec"), "name must have at most 52 letters for a CronJob"),
     ],
 )
 def test_what_the_api_server_refuses_is_refused(error_of: Read, text: str, said: str) -> None:
@@ -188,10 +196,31 @@ def test_a_dump_has_its_status_and_the_pods_not_counted_yet(read_all: Callable[[
     assert not work.status.finished
 
 
-def test_a_cron_job_is_read_but_makes_no_jobs(read_all: Callable[[str], Loaded]) -> None:
+def test_a_cron_job_is_read_with_the_job_that_it_makes(read_all: Callable[[str], Loaded]) -> None:
     loaded = read_all(CRON_JOB)
     (nightly,) = loaded.objects
     assert isinstance(nightly, CronJob)
-    assert (nightly.schedule, nightly.concurrency, nightly.job.backoff_limit) == ("0 3 * * *", "Forbid", 2)
+    assert (nightly.written, nightly.concurrency, nightly.job.backoff_limit) == ("0 3 * * *", "Forbid", 2)
+    assert (nightly.successful_history, nightly.failed_history, nightly.starting_deadline) == (3, 1, None)
     assert dict(nightly.job.labels) == {"made": "nightly"}
-    assert [each.path for each in loaded.accounting.unsupported] == ["spec.schedule"]
+    assert loaded.accounting.unsupported == ()
+    assert (nightly.origin, nightly.offset, nightly.next_moment(0)) == (EPOCH, 0, 3 * 3600)
+
+
+def test_a_time_zone_is_as_far_ahead_as_at_the_start(read_one: Read) -> None:
+    nightly = read_one(CRON_JOB.replace("spec:\n  s", "spec:\n  timeZone: Europe/Paris\n  s"))
+    assert (nightly.offset, nightly.next_moment(0)) == (3600, 2 * 3600)
+
+
+def test_the_calendar_of_a_dump_is_that_of_its_newest_time(read_all: Callable[[str], Loaded]) -> None:
+    status = {
+        "active": [{"kind": "Job", "name": "nightly-28500000", "uid": "u-1"}],
+        "lastScheduleTime": "2024-07-01T03:00:00Z", "lastSuccessfulTime": "2024-06-30T03:00:10Z",
+    }  # fmt: skip
+    made = JOB.replace("name: work", 'name: nightly-1\n  creationTimestamp: "2024-07-01T03:00:40Z"')
+    dumped = CRON_JOB.replace("spec:\n  s", "spec:\n  timeZone: Europe/Paris\n  s")
+    nightly, _ = read_all(f"{dumped}status: {json.dumps(status)}\n---\n{made}").objects
+    assert isinstance(nightly, CronJob)
+    assert nightly.status == CronJobStatus(("nightly-28500000",), -40, -30 - 86400)
+    assert nightly.offset == 7200
+    assert nightly.next_moment(0) == 22 * 3600 - 40

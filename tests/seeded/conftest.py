@@ -102,9 +102,11 @@ def verdicts(result: Result, invariant: str) -> list[Verdict]:
 
 
 def plane_with(case: Case) -> ControlPlane:
-    """The standard control plane with the wrong loop in its place."""
+    """The standard control plane with the wrong loop in its place, or beside the others if it is an optional one."""
     wrong = case["wrong"]
-    return standard_control_plane().replacing(case["loop"](wrong) if "loop" in case else wrong())
+    loop = case["loop"](wrong) if "loop" in case else wrong()
+    plane = standard_control_plane()
+    return plane.replacing(loop) if loop.name in plane.by_name else plane.including(loop)
 
 
 @pytest.fixture

@@ -16,14 +16,14 @@ from reconverge.invariants import Invariant, Registry
 from reconverge.invariants.stock import stock
 from reconverge.loading import Loaded, LoadError, load, nearest, parse_pools
 from reconverge.model.control_plane import ControlPlane
-from reconverge.model.events import EVENTS, Event, RestartsOnOldStore
+from reconverge.model.events import EVENTS, Event, ManifestApplied, RestartsOnOldStore
 from reconverge.model.events.base import choices
 from reconverge.model.loop import ControlLoop
 from reconverge.model.node_groups import NodeGroup
 from reconverge.model.objects import ApiObject, Node, Pod
 from reconverge.model.old_store import remembering
 from reconverge.model.rules import Rules
-from reconverge.model.standard import standard_control_plane, storage_loops
+from reconverge.model.standard import cronjob_loops, standard_control_plane, storage_loops
 
 DEFAULT_NODES = "3x4cpu,16Gi@a,b,c"
 """The nodes that are assumed when nothing describes any."""
@@ -168,7 +168,12 @@ class Scenario:
         """The model to be checked."""
         allowances = self.allowances if self.allowances is not None else self.ordinary()
         events = {*(type(each) for each in self.steps), *(EVENTS[each.event] for each in allowances)}
-        loops = (*self.loops, *loops_of_pools(self.groups, self.loops, events), *storage_loops(self.objects))
+        loops = (
+            *self.loops,
+            *loops_of_pools(self.groups, self.loops, events),
+            *storage_loops(self.objects),
+            *cronjob_loops((*self.objects, *_applied(self.steps, allowances))),
+        )
         plane = extended(plane if plane is not None else standard_control_plane(), loops)
         cluster = started(plane, self.objects, self.rules, self.groups)
         if self.start == "settled":
@@ -192,6 +197,12 @@ class Scenario:
         if "HorizontalPodAutoscaler" in kinds:
             names.append("load")
         return tuple(Allowance(name) for name in names)
+
+
+def _applied(steps: Sequence[Event], allowances: Sequence[Allowance]) -> tuple[ApiObject, ...]:
+    """The objects that events may bring."""
+    fixed = [each for step in steps if isinstance(step, ManifestApplied) for each in step.objects]
+    return (*fixed, *(each for allowance in allowances for each in allowance.options.get("objects", ())))
 
 
 def _furthest_back(steps: Sequence[Event], allowances: Sequence[Allowance]) -> int:

@@ -28,6 +28,7 @@ from reconverge.model.objects import (
     ApiObject,
     Condition,
     ControllerRevision,
+    CronJob,
     DaemonSet,
     Deployment,
     Job,
@@ -122,7 +123,8 @@ class _Form:
             self.distinguished |= self._concealed()
             self.distinguished |= volumes.named_nodes(cluster.store)
         self.sets: dict[str, str] = {}
-        self.ranks = revision_ranks(cluster.store)
+        self.jobs, ranks = workloads.scheduled_jobs(cluster.store)
+        self.ranks = {**revision_ranks(cluster.store), **ranks}
         self.bound_for = self._bound_for()
         self._name_replica_sets()
         self.marks: Marks = defaultdict(list)
@@ -235,7 +237,7 @@ class _Form:
         elif key in self.cluster.machines.by_name or key in self.store.table("Node").objects:
             self.marks[("Node", key)].append(value)
         else:
-            self.marks[("", "")].append((self.sets.get(key, key), value))
+            self.marks[("", "")].append((self.sets.get(key) or self.jobs.get(key, key), value))
 
     def _mark_from_objects(self) -> None:
         for slice_ in self.store.table("EndpointSlice").objects.values():
@@ -264,7 +266,8 @@ class _Form:
         if pod.owner is None or pod.owner.kind == "StatefulSet":
             return pod.key
         key = f"{pod.namespace}/{pod.owner.name}"
-        return f"{pod.owner.kind} {self.sets.get(key, key)}"
+        names = self.jobs if pod.owner.kind == "Job" else self.sets
+        return f"{pod.owner.kind} {names.get(key, key)}"
 
     def pod(self, pod: Pod) -> tuple[Any, ...]:
         """A pod without its name, uid and node."""
@@ -437,7 +440,9 @@ class _Form:
         if isinstance(each, ControllerRevision):
             return workloads.revision(each, self.store, self.ranks, _digest)
         if isinstance(each, Job):
-            return (*workloads.job(each, self.now, _digest), known)
+            return (*workloads.job(each, self.jobs.get(each.key, each.key), self.now, _digest), known)
+        if isinstance(each, CronJob):
+            return (*workloads.cron_job(each, self.jobs, _digest), known)
         names = [field.name for field in fields(type(each)) if field.name not in _UNLIKE]
         return (
             each.kind,

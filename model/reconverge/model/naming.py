@@ -72,6 +72,8 @@ def pods_of(store: Store, workload: ApiObject) -> list[Pod]:
     uids = [workload.uid]
     if workload.kind == "Deployment":
         uids = [rs.uid for rs in store.replica_sets_of(workload.uid)]
+    elif workload.kind == "CronJob":
+        uids = [job.uid for job in store.jobs_of(workload.uid)]
     pods = [pod for uid in uids for pod in store.pods_of(uid) if not pod.terminal]
     return sorted(pods, key=lambda pod: (pod.created_at, pod.uid))
 

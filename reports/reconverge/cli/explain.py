@@ -46,9 +46,9 @@ def entries(group: str, options: Namespace) -> list[Entry]:
     if group == "invariants":
         return reference.invariants(_registry(options))
     if group == "loops":
-        from reconverge.checker import standard_control_plane
+        from reconverge.checker import loops_of_kinds, standard_control_plane
 
-        return reference.loops(standard_control_plane().loops)
+        return reference.loops((*standard_control_plane().loops, *loops_of_kinds()))
     return reference.events() if group == "events" else reference.rules()
 
 

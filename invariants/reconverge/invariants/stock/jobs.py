@@ -14,7 +14,7 @@ from reconverge.invariants.stock.job_pods import why_unwanted
 from reconverge.invariants.stock.missing import why_missing
 from reconverge.model.loops.job.failure_policy import IGNORE, action_on
 from reconverge.model.loops.job.indexes import index_of
-from reconverge.model.objects import Job, JobStatus, Pod
+from reconverge.model.objects import CronJob, Job, JobStatus, Pod
 from reconverge.model.objects.job import JOB_TRACKING
 from reconverge.model.store import Change
 
@@ -63,7 +63,15 @@ def job_accounting(step: Step, job: Job) -> Iterable[Violation]:
 def _violation(job: Job, wrong: str) -> Violation:
     status = job.status
     facts = {"succeeded": status.succeeded, "failed": status.failed, "active": status.active}
-    return Violation(job.reference, f"{job.reference} {wrong}", facts)
+    return Violation(_whose(job), f"{job.reference} {wrong}", facts)
+
+
+def _whose(job: Job) -> str:
+    """The Job, or the CronJob that makes one like it again and again, under another name each time."""
+    owner = job.owner
+    if owner is None or owner.kind != "CronJob":
+        return job.reference
+    return CronJob(name=owner.name, namespace=job.namespace).reference
 
 
 def _lost(step: Step, before: Job, after: Job) -> Iterator[str]:
@@ -109,7 +117,8 @@ def _indexes(step: Step, before: Job, after: Job) -> Iterator[str]:
     """Indexes that are called done though no pod of theirs has succeeded, or counted otherwise than once."""
     done, new = after.status.completed_indexes, {*after.status.completed_indexes} - {*before.status.completed_indexes}
     if after.status.succeeded != len(done):
-        yield f"counts {after.status.succeeded} succeeded, and {count(len(done), 'index', 'indexes')} are done"
+        indexes = count(len(done), "finished index", "finished indexes")
+        yield f"counts {after.status.succeeded} succeeded, and has {indexes}"
     pods = step.before.store.pods_of(after.uid)
     new -= {index for pod in pods if pod.phase == "Succeeded" and (index := index_of(pod)) is not None}
     if new and knew_better(step):
@@ -147,4 +156,4 @@ def job_completes(quiet: Quiet, job: Job) -> Iterable[Violation]:
     reasons = [why_missing(quiet.cluster, pod) for pod in pods]
     message = f"{job.reference} does not finish: {status.succeeded}{wanted} succeeded, {status.failed} failed"
     facts = {"succeeded": status.succeeded, "failed": status.failed, "waiting": reasons}
-    return (Violation(job.reference, f"{message}{f'; {reasons[0]}' if reasons else ''}", facts),)
+    return (Violation(_whose(job), f"{message}{f'; {reasons[0]}' if reasons else ''}", facts),)

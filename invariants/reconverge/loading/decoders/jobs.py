@@ -1,4 +1,4 @@
-"""Job and CronJob.
+"""Jobs.
 
 Source: `pkg/apis/batch/validation/validation.go`, `pkg/apis/batch/v1/defaults.go`.
 """
@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 from reconverge.loading.decoders.job_policies import indexes, job_policies
-from reconverge.loading.decoders.meta import METADATA, metadata, selector
+from reconverge.loading.decoders.meta import metadata, selector
 from reconverge.loading.decoders.pods import pod_template
 from reconverge.loading.decoders.registry import Decoder
 from reconverge.loading.decoders.workloads import conditions
 from reconverge.loading.fields import Fields
 from reconverge.loading.schema import schema
 from reconverge.model.labels import Selector
-from reconverge.model.objects import CronJob, Job, JobStatus, PodTemplate
+from reconverge.model.objects import Job, JobStatus, PodTemplate
 
 JOB = schema("Job", read="apiVersion kind metadata spec status")
 JOB_SPEC = schema(
@@ -25,20 +25,10 @@ JOB_SPEC = schema(
     "backoffLimitPerIndex maxFailedIndexes",
     ignored="managedBy",
 )
-CRON_JOB = schema("CronJob", read="apiVersion kind metadata spec status")
-_CRON_SPEC = schema(
-    "cron job spec",
-    read="concurrencyPolicy suspend jobTemplate startingDeadlineSeconds successfulJobsHistoryLimit "
-    "failedJobsHistoryLimit",
-    ignored="timeZone",
-    unsupported="schedule",
-)
-_JOB_TEMPLATE = schema("job template", read="metadata spec")
 _STATUS = schema("status", open_=True)
 
 NO_LIMIT = 2**31 - 1
 MODES = ("NonIndexed", "Indexed")
-CONCURRENCY = ("Allow", "Forbid", "Replace")
 
 
 def decode_job(top: Fields) -> Job:
@@ -103,33 +93,4 @@ def _job_status(top: Fields) -> JobStatus:
     )
 
 
-def decode_cron_job(top: Fields) -> CronJob:
-    """A CronJob: an owner of Jobs. The moments at which it would make more are not modelled."""
-    meta = metadata(top)
-    spec = top.child("spec", _CRON_SPEC)
-    level = spec.child("jobTemplate", _JOB_TEMPLATE)
-    labels = level.child("metadata", METADATA).labels("labels")
-    status = top.child("status", _STATUS)
-    return CronJob(
-        **meta,
-        schedule=spec.required_text("schedule"),
-        concurrency=spec.choice("concurrencyPolicy", CONCURRENCY, default=CONCURRENCY[0]),
-        suspend=spec.flag("suspend"),
-        starting_deadline=spec.optional_integer("startingDeadlineSeconds"),
-        successful_history=spec.integer("successfulJobsHistoryLimit", 3),
-        failed_history=spec.integer("failedJobsHistoryLimit", 1),
-        job=Job(name="", namespace=meta["namespace"], labels=labels, **job_spec(level.child("spec", JOB_SPEC))),
-        last_scheduled_at=top.reader.dump.seconds(status.raw("lastScheduleTime")),
-    )
-
-
-DECODERS = (
-    Decoder("Job", ("batch/v1",), JOB, decode_job, template=("spec", "template")),
-    Decoder(
-        "CronJob",
-        ("batch/v1", "batch/v1beta1", "batch/v2alpha1"),
-        CRON_JOB,
-        decode_cron_job,
-        template=("spec", "jobTemplate", "spec", "template"),
-    ),
-)
+DECODERS = (Decoder("Job", ("batch/v1",), JOB, decode_job, template=("spec", "template")),)

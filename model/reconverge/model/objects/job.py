@@ -13,6 +13,7 @@ from reconverge.model.labels import Selector
 from reconverge.model.objects.meta import ApiObject
 from reconverge.model.objects.pod import PodTemplate
 from reconverge.model.objects.workloads import Condition
+from reconverge.model.schedule import EPOCH, Schedule
 from reconverge.model.value import Seconds, Value
 
 JOB_TRACKING = "batch.kubernetes.io/job-tracking"
@@ -109,17 +110,52 @@ class Job(ApiObject):
     status: JobStatus = JobStatus()
 
 
+@frozen
+class CronJobStatus(Value):
+    """What the CronJob controller last reported. Times are moments of its calendar, in seconds from the origin.
+
+    `active` are the names of Jobs that it has made and not seen finished, in the order in which it has made them.
+    """
+
+    active: tuple[str, ...] = ()
+    last_scheduled_at: Seconds | None = None
+    last_succeeded_at: Seconds | None = None
+
+
 @frozen(kw_only=True)
 class CronJob(ApiObject):
     """A CronJob: the Job that it makes, and when. `concurrency` is Allow, Forbid or Replace."""
 
     kind: ClassVar[str] = "CronJob"
 
-    schedule: str = ""
+    schedule: Schedule = Schedule()
+    written: str = ""
+    """The schedule as its author wrote it."""
+    origin: int = EPOCH
+    """The calendar moment of the cluster's second 0, in seconds from 1970 in UTC."""
+    offset: int = 0
+    """How far the schedule's time zone is ahead of UTC, in seconds."""
     concurrency: str = "Allow"
     suspend: bool = False
     starting_deadline: Seconds | None = None
     successful_history: int = 3
     failed_history: int = 1
     job: Job = Job(name="")
-    last_scheduled_at: Seconds | None = None
+    status: CronJobStatus = CronJobStatus()
+
+    @property
+    def template(self) -> PodTemplate:
+        """The template of the pods of its Jobs."""
+        return self.job.template
+
+    def next_moment(self, after: Seconds) -> Seconds | None:
+        """The first moment of the schedule later than one, both in seconds from the origin; None for none."""
+        begin = self.origin + self.offset
+        found = self.schedule.next(begin + after)
+        return None if found is None else found - begin
+
+    def latest_moment(self, since: Seconds, until: Seconds) -> Seconds | None:
+        """The last moment of the schedule later than `since` and not later than `until`, or None."""
+        begin = self.origin + self.offset
+        found = self.schedule.latest(begin + since, begin + until)
+        return None if found is None else found - begin
