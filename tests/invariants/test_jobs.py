@@ -212,3 +212,28 @@ def test_a_terminating_pod_is_replaced_only_if_its_policy_says_so(lab: Any, repl
     situation = lab.situation(lab.node(), task, going.with_(deletion_at=2000))
     step = lab.step(situation, "job", Create(new.with_(uid=0, node=None, phase="Pending", ready=False)))
     assert bool(lab.broken(KEY, step)) is broken
+
+
+GIVEN_UP = JobStatus(failed=1, conditions=(Condition("Failed", "True", "BackoffLimitExceeded"),))
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "fields", "broken"),
+    [
+        ("exit-0", {"status": GIVEN_UP}, True),
+        ("exit-1", {"status": GIVEN_UP}, False),
+        ("exit-0", {"status": GIVEN_UP, "active_deadline": 10}, False),
+        ("exit-0", {}, False),
+    ],
+)
+def test_a_job_whose_pods_end_well_does_not_fail(
+    lab: Any, behaviour: str, fields: dict[str, Any], broken: bool
+) -> None:
+    task = lab.job(behaviour, **fields)
+    situation = lab.situation(lab.node(), task)
+    found = lab.broken("job-succeeds", lab.quiet(situation))
+    assert [each.message for each in found] == [
+        "job/task has failed (BackoffLimitExceeded), and its pods end well"
+    ] * broken
+    before = lab.situation(lab.node(), task, start=situation.cluster)
+    assert lab.broken("job-succeeds", lab.quiet(before)) == []

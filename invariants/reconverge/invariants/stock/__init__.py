@@ -58,6 +58,7 @@ STOCK: tuple[Invariant, ...] = (
     surplus.no_surplus,
     rollout_ends.rollout_completes,
     jobs.job_completes,
+    jobs.job_succeeds,
     cronjobs.cronjob_runs,
     cronjobs.cronjob_history,
     drains.drain_completes,

@@ -157,3 +157,23 @@ def job_completes(quiet: Quiet, job: Job) -> Iterable[Violation]:
     message = f"{job.reference} does not finish: {status.succeeded}{wanted} succeeded, {status.failed} failed"
     facts = {"succeeded": status.succeeded, "failed": status.failed, "waiting": reasons}
     return (Violation(_whose(job), f"{message}{f'; {reasons[0]}' if reasons else ''}", facts),)
+
+
+@invariant(
+    "job-succeeds",
+    "eventually",
+    for_each="Job",
+    statement="A Job whose pods end well, where they are let run to their end, does not fail.",
+    why="Work is given up although nothing is wrong with it: a drain or a dead node was counted as its failure.",
+    remedy="Ignore the condition DisruptionTarget in a podFailurePolicy, or raise backoffLimit.",
+    source="documentation of Jobs (pod failure policy, handling pod failures)",
+    applies=lambda _, job: job.template.spec.behaviour.kind == "exit-0" and job.active_deadline is None,
+)
+def job_succeeds(quiet: Quiet, job: Job) -> Iterable[Violation]:
+    """Judges those that have failed since the start; which failures have done it is told by the reason."""
+    failed = job.status.condition("Failed")
+    start = quiet.after.start.store.get("Job", job.key) if quiet.after.start is not None else None
+    if failed is None or (start is not None and start.status.condition("Failed") is not None):
+        return ()
+    message = f"{job.reference} has failed ({failed.reason}), and its pods end well"
+    return (Violation(_whose(job), message, {"reason": failed.reason, "failed": job.status.failed}),)
