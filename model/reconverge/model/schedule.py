@@ -121,8 +121,8 @@ def parsed_schedule(text: str) -> Schedule:
         raise ValueError("must not have TZ or CRON_TZ (use timeZone)")
     if len(words) != len(_FIELDS):
         raise ValueError(f"must have 5 fields, not {len(words)}")
-    values = [_field(word, *field) for word, field in zip(words, _FIELDS, strict=True)]
-    return Schedule(*values, any_day=any(_is_star(words[place]) for place in (2, 4)))
+    minutes, hours, days, months, weekdays = (_field(word, *field) for word, field in zip(words, _FIELDS, strict=True))
+    return Schedule(minutes, hours, days, months, weekdays, any(_is_star(words[place]) for place in (2, 4)))
 
 
 def _every(words: list[str]) -> Schedule:
