@@ -275,7 +275,7 @@ class _Form:
             self.owner(pod),
             self.spec(pod.spec),
             self.labels(pod),
-            _digest(pod.annotations),
+            _digest(workloads.annotations(pod)),
             pod.phase,
             pod.reason,
             pod.ready,

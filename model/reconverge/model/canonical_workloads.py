@@ -10,8 +10,8 @@ from typing import Any
 
 from reconverge.model.labels import Labels
 from reconverge.model.likeness import age
-from reconverge.model.objects import Condition, ControllerRevision, CronJob, DaemonSet, Job, StatefulSet
-from reconverge.model.objects.job import FINISHED, JOB_NAME, OLD_JOB_NAME
+from reconverge.model.objects import Condition, ControllerRevision, CronJob, DaemonSet, Job, Pod, StatefulSet
+from reconverge.model.objects.job import FINISHED, INDEX_IGNORED, JOB_NAME, OLD_JOB_NAME
 from reconverge.model.objects.revision import REVISION_HASH
 from reconverge.model.store import Store
 from reconverge.model.value import Seconds
@@ -52,6 +52,19 @@ def scheduled_jobs(store: Store) -> tuple[dict[str, str], Ranks]:
 def ranked_labels(labels: Labels, owner: int, ranks: Ranks) -> Labels:
     """A pod's labels with its revision by place instead of by hash, and so the Job of a CronJob."""
     return tuple((key, str(ranks.get((owner, value), value)) if key in _RANKED else value) for key, value in labels)
+
+
+def annotations(pod: Pod) -> Labels:
+    """A pod's annotations. Failures of an index that are ignored, without a limit, count as far as a back-off grows."""
+    if pod.owner is None or pod.owner.kind != "Job":
+        return pod.annotations
+    return tuple(
+        (key, value if key != INDEX_IGNORED else min(value, "7", key=_number)) for key, value in pod.annotations
+    )
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() else 0
 
 
 def conditions(found: tuple[Condition, ...]) -> list[tuple[str, str, str]]:

@@ -167,3 +167,18 @@ def test_a_controller_that_dies_between_two_writes_counts_each_index_once(lab: M
         w.strike(LoopRestarts("job"))
         w.settle()
         assert w.get("Job", "work").status.completed_indexes == (0, 1, 2, 3)
+
+
+def test_an_index_whose_failures_are_ignored_repeats_itself(lab: Make, work: Make, nodes: Make) -> None:
+    """The count of ignored failures has no limit; beyond the longest back-off it makes no difference."""
+    limits = {"backoff_limit": 2**31 - 1, "limit_per_index": 1, "replacement": "Failed"}
+    rule = FailureRule("Ignore", "In", (1,))
+    w = lab(*nodes(1), work("exit-1", completions=1, indexed=True, failure_policy=(rule,), **limits))
+    w.until(3000)
+    prints = set()
+    for _ in range(3):
+        made = w.times("creates pod/work")[-1]
+        w.until(made + 700)
+        prints.add(fingerprint(w.plane, w.cluster, finished=False))
+    assert len(prints) == 1
+    assert w.get("Job", "work").status.failed == 0
