@@ -31,3 +31,13 @@ def test_names_of_nodes_and_of_jobs_make_no_difference() -> None:
     merged, apart = ({(each.invariant, each.object) for each in result.violated} for result in found)
     assert merged == apart
     assert found[0].exploration.states < found[1].exploration.states
+
+
+def test_what_is_asked_of_a_cron_job_is_asked_of_its_jobs() -> None:
+    document = Scenario.from_file(next(file for file in FILES if file.name.startswith("forbid"))).document
+    asked = [{"job-completes": "cronjob/report"}]
+    spec = {**document["spec"], "check": asked, "expect": {"violated": asked}}
+    result = check(Scenario.from_document({**document, "spec": spec}))
+    assert result.expectation is not None
+    assert result.expectation.missed == ()
+    assert [(each.invariant, each.object) for each in result.verdicts] == [("job-completes", "cronjob/report")]

@@ -12,7 +12,7 @@ from typing import Any
 from reconverge.model.objects import ApiObject, Pod
 from reconverge.model.store import Store
 
-WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
+WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob")
 """Kinds that have a pod template, in the order in which they are listed."""
 
 KINDS = (
@@ -25,7 +25,6 @@ KINDS = (
     "HorizontalPodAutoscaler",
     "PersistentVolumeClaim",
     "PersistentVolume",
-    "CronJob",
     "StorageClass",
 )
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from reconverge.invariants.kinds import Violation, invariant
+from reconverge.invariants.relations import promised_to
 from reconverge.invariants.situation import Quiet, Situation, Step
 from reconverge.invariants.stock.facts import count, knew_better
 from reconverge.invariants.stock.job_pods import why_unwanted
 from reconverge.invariants.stock.missing import why_missing
 from reconverge.model.loops.job.failure_policy import IGNORE, action_on
 from reconverge.model.loops.job.indexes import index_of
-from reconverge.model.objects import CronJob, Job, JobStatus, Pod
+from reconverge.model.objects import Job, JobStatus, Pod
 from reconverge.model.objects.job import JOB_TRACKING
 from reconverge.model.store import Change
 
@@ -63,15 +64,7 @@ def job_accounting(step: Step, job: Job) -> Iterable[Violation]:
 def _violation(job: Job, wrong: str) -> Violation:
     status = job.status
     facts = {"succeeded": status.succeeded, "failed": status.failed, "active": status.active}
-    return Violation(_whose(job), f"{job.reference} {wrong}", facts)
-
-
-def _whose(job: Job) -> str:
-    """The Job, or the CronJob that makes one like it again and again, under another name each time."""
-    owner = job.owner
-    if owner is None or owner.kind != "CronJob":
-        return job.reference
-    return CronJob(name=owner.name, namespace=job.namespace).reference
+    return Violation(promised_to(job), f"{job.reference} {wrong}", facts)
 
 
 def _lost(step: Step, before: Job, after: Job) -> Iterator[str]:
@@ -156,7 +149,7 @@ def job_completes(quiet: Quiet, job: Job) -> Iterable[Violation]:
     reasons = [why_missing(quiet.cluster, pod) for pod in pods]
     message = f"{job.reference} does not finish: {status.succeeded}{wanted} succeeded, {status.failed} failed"
     facts = {"succeeded": status.succeeded, "failed": status.failed, "waiting": reasons}
-    return (Violation(_whose(job), f"{message}{f'; {reasons[0]}' if reasons else ''}", facts),)
+    return (Violation(promised_to(job), f"{message}{f'; {reasons[0]}' if reasons else ''}", facts),)
 
 
 @invariant(
@@ -176,4 +169,4 @@ def job_succeeds(quiet: Quiet, job: Job) -> Iterable[Violation]:
     if failed is None or (start is not None and start.status.condition("Failed") is not None):
         return ()
     message = f"{job.reference} has failed ({failed.reason}), and its pods end well"
-    return (Violation(_whose(job), message, {"reason": failed.reason, "failed": job.status.failed}),)
+    return (Violation(promised_to(job), message, {"reason": failed.reason, "failed": job.status.failed}),)

@@ -153,6 +153,13 @@ def test_the_history_is_three_that_succeeded_and_one_that_failed(
     assert sorted(there(w)) == [str(newest - 10 * back) for back in range(kept - 1, -1, -1)]
 
 
+def test_jobs_that_go_by_themselves_leave_no_history(cron: Make, clock: Make) -> None:
+    w = clock(cron(job={"ttl_after_finished": 60}))
+    w.settle()
+    assert made(w) == [600]
+    assert there(w) == {}
+
+
 def test_what_it_owns_goes_with_it(cron: Make, clock: Make) -> None:
     w = clock(cron())
     w.settle()
