@@ -275,7 +275,7 @@ class _Form:
             self.owner(pod),
             self.spec(pod.spec),
             self.labels(pod),
-            _digest(workloads.annotations(pod)),
+            _digest(workloads.annotations_of(pod)),
             pod.phase,
             pod.reason,
             pod.ready,

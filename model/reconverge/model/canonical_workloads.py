@@ -54,7 +54,7 @@ def ranked_labels(labels: Labels, owner: int, ranks: Ranks) -> Labels:
     return tuple((key, str(ranks.get((owner, value), value)) if key in _RANKED else value) for key, value in labels)
 
 
-def annotations(pod: Pod) -> Labels:
+def annotations_of(pod: Pod) -> Labels:
     """A pod's annotations. Failures of an index that are ignored, without a limit, count as far as a back-off grows."""
     if pod.owner is None or pod.owner.kind != "Job":
         return pod.annotations
