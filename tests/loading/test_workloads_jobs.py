@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reconverge.loading import Loaded
-from reconverge.model.objects import CronJob, CronJobStatus, Job
+from reconverge.model.objects import CronJob, CronJobStatus, Job, Pod
 from reconverge.model.objects.job import FailureRule, SuccessRule
 from reconverge.model.schedule import EPOCH
 
@@ -205,6 +205,29 @@ def test_a_cron_job_is_read_with_the_job_that_it_makes(read_all: Callable[[str],
     assert dict(nightly.job.labels) == {"made": "nightly"}
     assert loaded.accounting.unsupported == ()
     assert (nightly.origin, nightly.offset, nightly.next_moment(0)) == (EPOCH, 0, 3 * 3600)
+
+
+def test_the_pods_of_a_cron_job_end_unless_it_says_how_they_behave(read_one: Read) -> None:
+    assert read_one(CRON_JOB).template.spec.behaviour.kind == "exit-0"
+    told = "        metadata: {annotations: {reconverge/behaviour: ready}}\n        spec:\n          restart"
+    assert read_one(CRON_JOB.replace("        spec:\n          restart", told)).template.spec.behaviour.kind == "ready"
+
+
+@pytest.mark.parametrize(("made_by", "kind"), [("CronJob", "exit-0"), ("Batch", "ready")])
+def test_the_dumped_jobs_of_a_cron_job_end_like_its_next_ones(
+    read_all: Callable[[str], Loaded], made_by: str, kind: str
+) -> None:
+    owner = "ownerReferences: [{apiVersion: v1, kind: %s, name: %s, uid: %s, controller: true}]"
+    plain = JOB.replace("    metadata: {annotations: {reconverge/behaviour: exit-0}}\n", "")
+    job = plain.replace("name: work", f"name: work\n  uid: j-1\n  {owner % (made_by, 'nightly', 'c-1')}")
+    pod = (
+        f"apiVersion: v1\nkind: Pod\nmetadata:\n  name: work-a\n  {owner % ('Job', 'work', 'j-1')}\n"
+        "spec: {restartPolicy: Never, containers: [{name: main, image: busybox}]}\n"
+    )
+    made, running = read_all(f"{job}---\n{pod}").objects
+    assert isinstance(made, Job)
+    assert isinstance(running, Pod)
+    assert (made.template.spec.behaviour.kind, running.spec.behaviour.kind) == (kind, kind)
 
 
 def test_a_time_zone_is_as_far_ahead_as_at_the_start(read_one: Read) -> None:

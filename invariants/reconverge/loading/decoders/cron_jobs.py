@@ -16,7 +16,8 @@ from reconverge.loading.decoders.registry import Decoder
 from reconverge.loading.errors import quoted_nearest
 from reconverge.loading.fields import Fields
 from reconverge.loading.schema import schema
-from reconverge.model.objects import CronJob, CronJobStatus, Job
+from reconverge.model.labels import Labels, label
+from reconverge.model.objects import ApiObject, Behaviour, CronJob, CronJobStatus, Job, Pod, PodSpec, PodTemplate
 from reconverge.model.schedule import EPOCH, Schedule, parsed_schedule
 
 CRON_JOB = schema("CronJob", read="apiVersion kind metadata spec status")
@@ -29,6 +30,7 @@ _JOB_TEMPLATE = schema("job template", read="metadata spec")
 _STATUS = schema("status", open_=True)
 
 CONCURRENCY = ("Allow", "Forbid", "Replace")
+BEHAVIOUR = "reconverge/behaviour"
 LONGEST_NAME = 52
 """Most letters of a CronJob's name: the minute is put behind it."""
 
@@ -43,9 +45,10 @@ def decode_cron_job(top: Fields) -> CronJob:
     own = level.child("metadata", METADATA)
     newest = top.reader.dump.newest
     origin = EPOCH if newest is None else int(newest)
-    job = Job(
-        name="", namespace=meta["namespace"], labels=own.labels("labels"), **job_spec(level.child("spec", JOB_SPEC))
-    )
+    asked = job_spec(level.child("spec", JOB_SPEC))
+    template: PodTemplate = asked["template"]
+    asked["template"] = template.with_(spec=_ending(template.spec, template.annotations))
+    job = Job(name="", namespace=meta["namespace"], labels=own.labels("labels"), **asked)
     return CronJob(
         **meta,
         schedule=_schedule(spec),
@@ -60,6 +63,36 @@ def decode_cron_job(top: Fields) -> CronJob:
         job=job,
         status=_status(top),
     )
+
+
+def _ending(spec: PodSpec, annotations: Labels) -> PodSpec:
+    """The spec of a pod that ends well, unless its annotations say how it behaves.
+
+    Pods that run for ever, as those of other workloads do by default, would be more with every run.
+    """
+    if label(annotations, BEHAVIOUR) is not None:
+        return spec
+    told = spec.behaviour
+    return spec.with_(behaviour=Behaviour("exit-0", told.serves_after, told.stops_after, told.exits_after))
+
+
+def with_ending_pods(objects: tuple[ApiObject, ...]) -> tuple[ApiObject, ...]:
+    """The objects of a dump, with those Jobs and pods that CronJobs have made ending as their next ones will."""
+    jobs = {each.uid for each in objects if isinstance(each, Job) and _is_made_by(each, "CronJob")}
+    return tuple(_with_end(each, jobs) for each in objects) if jobs else objects
+
+
+def _is_made_by(each: ApiObject, kind: str) -> bool:
+    return each.owner is not None and each.owner.kind == kind
+
+
+def _with_end(each: ApiObject, jobs: set[int]) -> ApiObject:
+    if isinstance(each, Job) and each.uid in jobs:
+        template = each.template
+        return each.with_(template=template.with_(spec=_ending(template.spec, template.annotations)))
+    if isinstance(each, Pod) and each.owner is not None and each.owner.kind == "Job" and each.owner.uid in jobs:
+        return each.with_(spec=_ending(each.spec, each.annotations))
+    return each
 
 
 def _schedule(spec: Fields) -> Schedule:
