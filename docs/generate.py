@@ -29,18 +29,13 @@ from reconverge.loading.decoders.behaviour import SETTINGS
 from reconverge.model import loops
 from reconverge.model.events import EVENTS, Event
 from reconverge.model.loop import ControlLoop
-from reconverge.model.loops.attach_detach import AttachDetachController
-from reconverge.model.loops.persistent_volume import PersistentVolumeController
-from reconverge.model.loops.pvc_protection import ClaimProtection
 from reconverge.model.objects import BEHAVIOURS
 from reconverge.model.rules import DEFAULT_VERSION, NEWEST, OLDEST
-from reconverge.model.standard import standard_control_plane
+from reconverge.model.standard import loops_of_kinds, standard_control_plane
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 MADE = "<!-- Made by docs/generate.py; do not edit. -->"
-STORAGE = (AttachDetachController, ClaimProtection, PersistentVolumeController)
-"""Loops that run where storage is described, as their own words say."""
 ERRS = {
     "misses": "misses failures",
     "invents": "invents failures",
@@ -163,9 +158,9 @@ def every_loop() -> list[type[ControlLoop[Any]]]:
 def fidelity(kinds: Iterable[type[ControlLoop[Any]]], omissions: Mapping[str, Any]) -> str:
     """What is modelled of each loop, from its modules, and what is left out. Raises KeyError for a loop not listed."""
     lines = ["# Fidelity", "", MADE, "", *FIDELITY.splitlines(), ""]
-    standard = {loop.name for loop in standard_control_plane().loops}
+    standard = {loop.name for loop in (*standard_control_plane().loops, *loops_of_kinds())}
     for loop in kinds:
-        asked = "" if loop.name in standard or loop in STORAGE else " Runs only where a scenario asks for it."
+        asked = "" if loop.name in standard else " Runs only where a scenario asks for it."
         lines += [f"## {loop.name}", "", f"{_first_paragraph(loop)}{asked} Source: `{loop.source}`.", ""]
         lines += ["| modelled | source |", "|---|---|"]
         lines += [f"| {_cell(what)} | {_cell(source)} |" for what, source in _rules_of(loop)]

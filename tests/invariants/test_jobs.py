@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from reconverge.model.action import Create
+from reconverge.model.labels import labels_of
 from reconverge.model.loop import InFlight, LoopState
 from reconverge.model.loops.job.status import UpdateJobStatus
 from reconverge.model.objects import Condition, JobStatus
-from reconverge.model.objects.job import JOB_TRACKING
+from reconverge.model.objects.job import INDEX_FAILURES, JOB_INDEX, JOB_TRACKING, FailureRule
 
 KEY = "job-accounting"
 HELD = {"finalizers": (JOB_TRACKING,)}
@@ -124,3 +125,115 @@ def test_a_job_whose_pods_end_finishes(lab: Any, behaviour: str, fields: dict[st
             "job/task does not finish: 0 of 2 succeeded, 0 failed; pod/task-a is Pending"
         )
     assert lab.broken("job-completes", lab.quiet(situation, "unfinished")) == []
+
+
+# Indexes and policies --------------------------------------------------------------------------------------------
+
+
+def indexed(index: int, failures: int = 0) -> dict[str, Any]:
+    """The annotations of a pod of an index."""
+    return {"annotations": labels_of({JOB_INDEX: str(index), INDEX_FAILURES: str(failures)})}
+
+
+@pytest.mark.parametrize(
+    ("status", "others", "new", "word"),
+    [
+        ({}, [(0, "Running")], indexed(1), ""),
+        ({}, [(1, "Running")], indexed(1), "for index 1, at which pod/task-0 works"),
+        ({"completed_indexes": (1,), "succeeded": 1}, [(0, "Running")], indexed(1), "for index 1, which is done"),
+        ({}, [(1, "Succeeded")], indexed(1), "for index 1, which is done"),
+        ({}, [(1, "Failed")], indexed(1), ""),
+        ({"failed_indexes": (1,)}, [], indexed(1), "for index 1, which has failed for good"),
+        ({}, [(1, "Failed")], indexed(1, 3), "for index 1, which has failed for good"),
+        ({}, [(1, "Failed")], indexed(1, 2), ""),
+        ({}, [], indexed(3), "without an index of its 3"),
+        ({}, [], {}, "without an index of its 3"),
+    ],
+)
+def test_a_pod_has_an_index_that_is_to_be_worked_at(
+    lab: Any, status: dict[str, Any], others: list[tuple[int, str]], new: dict[str, Any], word: str
+) -> None:
+    task = lab.job(completions=3, parallelism=3, indexed=True, limit_per_index=2, status=JobStatus(**status))
+    pods = [
+        pod.with_(phase=phase, ready=False, **indexed(index))
+        for pod, (index, phase) in zip(lab.pods_in(task, count=len(others), **HELD), others, strict=True)
+    ]
+    made = lab.pods_in(task, count=1, **HELD)[0].with_(name="task-n", uid=0, node=None, phase="Pending", **new)
+    found = lab.broken(KEY, lab.step(lab.situation(lab.node(), task, *pods), "job", Create(made)))
+    assert bool(found) is bool(word)
+    assert all(word in each.message for each in found)
+
+
+@pytest.mark.parametrize(
+    ("after", "ended", "word"),
+    [
+        ({"succeeded": 1, "completed_indexes": (2,)}, "Succeeded", ""),
+        ({"succeeded": 1, "completed_indexes": (2,)}, "Failed", "calls index 2 done, and no pod of it has succeeded"),
+        ({"succeeded": 2, "completed_indexes": (2,)}, "Succeeded", "counts 2 succeeded, and has 1 finished index"),
+    ],
+)
+def test_an_index_is_done_once_and_by_a_pod_that_succeeded(
+    lab: Any, after: dict[str, Any], ended: str, word: str
+) -> None:
+    task = lab.job(completions=3, indexed=True)
+    (pod,) = lab.pods_in(task, count=1, **HELD)
+    situation = lab.situation(lab.node(), task, pod.with_(phase=ended, ready=False, **indexed(2)))
+    found = lab.broken(KEY, lab.step(situation, "job", UpdateJobStatus(task, task.status, JobStatus(**after))))
+    assert [each.message for each in found] == [f"job/task {word}"] * bool(word)
+
+
+IGNORES = FailureRule("Ignore", "In", (7,))
+ENDS = FailureRule("FailJob", "In", (9,))
+
+
+@pytest.mark.parametrize(("code", "broken"), [(7, True), (8, False)])
+def test_a_failure_that_is_ignored_is_not_counted(lab: Any, code: int, broken: bool) -> None:
+    task = lab.job(failure_policy=(IGNORES,))
+    (pod,) = lab.pods_in(task, count=1, **HELD)
+    pod = pod.with_(phase="Failed", ready=False, exit_codes=(("c", code),))
+    noted = JobStatus(uncounted_failed=frozenset({pod.uid}))
+    step = lab.step(lab.situation(lab.node(), task, pod), "job", UpdateJobStatus(task, task.status, noted))
+    assert bool(lab.broken(KEY, step)) is broken
+
+
+@pytest.mark.parametrize(("code", "broken"), [(9, True), (8, False)])
+def test_no_pod_is_made_after_a_failure_that_ends_the_job(lab: Any, code: int, broken: bool) -> None:
+    task = lab.job(failure_policy=(ENDS,), completions=5)
+    failed, new = lab.pods_in(task, count=2)
+    situation = lab.situation(lab.node(), task, failed.with_(phase="Failed", exit_codes=(("c", code),)))
+    step = lab.step(situation, "job", Create(new.with_(uid=0, node=None, phase="Pending", ready=False)))
+    assert bool(lab.broken(KEY, step)) is broken
+
+
+@pytest.mark.parametrize(("replacement", "broken"), [("Failed", True), ("TerminatingOrFailed", False)])
+def test_a_terminating_pod_is_replaced_only_if_its_policy_says_so(lab: Any, replacement: str, broken: bool) -> None:
+    task = lab.job(replacement=replacement)
+    going, new = lab.pods_in(task, count=2, **HELD)
+    situation = lab.situation(lab.node(), task, going.with_(deletion_at=2000))
+    step = lab.step(situation, "job", Create(new.with_(uid=0, node=None, phase="Pending", ready=False)))
+    assert bool(lab.broken(KEY, step)) is broken
+
+
+GIVEN_UP = JobStatus(failed=1, conditions=(Condition("Failed", "True", "BackoffLimitExceeded"),))
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "fields", "broken"),
+    [
+        ("exit-0", {"status": GIVEN_UP}, True),
+        ("exit-1", {"status": GIVEN_UP}, False),
+        ("exit-0", {"status": GIVEN_UP, "active_deadline": 10}, False),
+        ("exit-0", {}, False),
+    ],
+)
+def test_a_job_whose_pods_end_well_does_not_fail(
+    lab: Any, behaviour: str, fields: dict[str, Any], broken: bool
+) -> None:
+    task = lab.job(behaviour, **fields)
+    situation = lab.situation(lab.node(), task)
+    found = lab.broken("job-succeeds", lab.quiet(situation))
+    assert [each.message for each in found] == [
+        "job/task has failed (BackoffLimitExceeded), and its pods end well"
+    ] * broken
+    before = lab.situation(lab.node(), task, start=situation.cluster)
+    assert lab.broken("job-succeeds", lab.quiet(before)) == []

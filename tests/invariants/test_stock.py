@@ -25,6 +25,8 @@ LAWS = {
     "one-controller",
     "ordered-pods",
     "job-accounting",
+    "cronjob-concurrency",
+    "cronjob-history",
     "readiness-true",
     "containers-start-in-turn",
     "no-surplus",
@@ -40,7 +42,7 @@ LAWS = {
 
 def test_the_registry_has_all_in_their_order() -> None:
     assert [each.id for each in stock()] == [each.id for each in STOCK]
-    assert len(stock()) == 41
+    assert len(stock()) == 45
 
 
 def test_laws_are_laws_and_only_three_must_be_asked_for() -> None:
@@ -91,5 +93,5 @@ def test_a_drain_that_completes_is_witnessed(lab: Any, state: str) -> None:
 def test_subjects_are_kinds_that_the_store_has() -> None:
     assert {each.for_each for each in STOCK} == {
         "", Node.kind, Service.kind, "PodDisruptionBudget", "Deployment", "HorizontalPodAutoscaler", "StatefulSet",
-        "Job", "Ingress",
+        "Job", "CronJob", "Ingress",
     }  # fmt: skip

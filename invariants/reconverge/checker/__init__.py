@@ -7,7 +7,7 @@ from reconverge.checker.result import Bounds, Exploration, Result, Verdict
 from reconverge.checker.scenario import Expected, Scenario, ScenarioError
 from reconverge.checker.trace import Trace, TraceStep
 from reconverge.checker.world import Allowance, World
-from reconverge.model.standard import standard_control_plane
+from reconverge.model.standard import loops_of_kinds, standard_control_plane
 
 __all__ = [
     "Allowance",
@@ -24,6 +24,7 @@ __all__ = [
     "Verdict",
     "World",
     "check",
+    "loops_of_kinds",
     "replay",
     "simulate",
     "standard_control_plane",

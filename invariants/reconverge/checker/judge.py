@@ -9,7 +9,7 @@ from typing import Any
 from attrs import frozen
 
 from reconverge.invariants import Invariant, Quiet, Situation, Step, Violation
-from reconverge.invariants.relations import may_touch, touched
+from reconverge.invariants.relations import may_touch, promised_to, touched
 from reconverge.model.store import Change
 
 
@@ -140,7 +140,7 @@ class Judge:
             if subject is None:
                 return []
             scope = self.scopes.get(invariant.id)
-            if scope is not None and subject.reference not in scope:
+            if scope is not None and subject.reference not in scope and promised_to(subject) not in scope:
                 return []
         self.judged[invariant.id] += 1
         if not invariant.applicable(situation, subject):
@@ -148,7 +148,7 @@ class Judge:
         self.applicable[invariant.id] += 1
         if (invariant.id, key) not in self._seen:
             self._seen.add((invariant.id, key))
-            self.subjects[invariant.id, subject.reference if subject is not None else ""] = None
+            self.subjects[invariant.id, promised_to(subject) if subject is not None else ""] = None
         return [
             Found(invariant, violation)
             for violation in invariant.judge(on, subject)

@@ -17,14 +17,14 @@ from reconverge.invariants import Invariant, Registry
 from reconverge.invariants.stock import stock
 from reconverge.loading import Loaded, LoadError, load, nearest, parse_pools
 from reconverge.model.control_plane import ControlPlane
-from reconverge.model.events import EVENTS, Event, RestartsOnOldStore
+from reconverge.model.events import EVENTS, Event, ManifestApplied, RestartsOnOldStore
 from reconverge.model.events.base import choices
 from reconverge.model.loop import ControlLoop
 from reconverge.model.node_groups import NodeGroup
 from reconverge.model.objects import ApiObject, Node, Pod
 from reconverge.model.old_store import remembering
 from reconverge.model.rules import Rules
-from reconverge.model.standard import standard_control_plane, storage_loops
+from reconverge.model.standard import cronjob_loops, standard_control_plane, storage_loops
 
 DEFAULT_NODES = "3x4cpu,16Gi@a,b,c"
 """The nodes that are assumed when nothing describes any."""
@@ -158,7 +158,13 @@ class Scenario:
         asked = asked_for(events, (each for each in self.registry() if each.id in named))
         there = {each.name for each in self.loops}
         given = (*self.loops, *(each for each in asked if each.name not in there))
-        return (*given, *loops_of_pools(self.groups, given, events), *storage_loops(self.objects))
+        allowed = self.allowances if self.allowances is not None else self.ordinary()
+        return (
+            *given,
+            *loops_of_pools(self.groups, given, events),
+            *storage_loops(self.objects),
+            *cronjob_loops((*self.objects, *_applied(self.steps, allowed))),
+        )
 
     def event_kinds(self) -> set[type[Event]]:
         """The kinds of events that may happen, the fixed ones too."""
@@ -214,6 +220,12 @@ class Scenario:
 def _by_default(invariant: Invariant, there: Collection[str]) -> bool:
     """Whether an invariant is checked where these kinds and loops are and nothing else is said."""
     return invariant.default and (not invariant.needs or invariant.needs in there)
+
+
+def _applied(steps: Sequence[Event], allowances: Sequence[Allowance]) -> tuple[ApiObject, ...]:
+    """The objects that events may bring."""
+    fixed = [each for step in steps if isinstance(step, ManifestApplied) for each in step.objects]
+    return (*fixed, *(each for allowance in allowances for each in allowance.options.get("objects", ())))
 
 
 def _furthest_back(steps: Sequence[Event], allowances: Sequence[Allowance]) -> int:

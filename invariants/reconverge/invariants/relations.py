@@ -7,8 +7,16 @@ from collections.abc import Iterable, Iterator
 from reconverge.invariants.kinds import Invariant
 from reconverge.invariants.situation import Situation
 from reconverge.model.naming import workload_of
-from reconverge.model.objects import Pod
+from reconverge.model.objects import ApiObject, CronJob, Pod
 from reconverge.model.store import Change
+
+
+def promised_to(subject: ApiObject) -> str:
+    """The reference of the object that a promise is made to: of a CronJob's Jobs, each with a name of its own, that."""
+    owner = subject.owner
+    if subject.kind != "Job" or owner is None or owner.kind != "CronJob":
+        return subject.reference
+    return CronJob(name=owner.name, namespace=subject.namespace).reference
 
 
 def may_touch(invariant: Invariant, kind: str) -> bool:

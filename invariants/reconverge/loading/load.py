@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from reconverge.loading.accounting import Accounting, Ledger
 from reconverge.loading.decoders import DECODERS, Decoder, decoder_for
+from reconverge.loading.decoders.cron_jobs import with_ending_pods
 from reconverge.loading.decoders.storage import settled
 from reconverge.loading.document import Document
 from reconverge.loading.documents import Reading, parse_text, read_documents
@@ -82,7 +83,7 @@ def load_documents(documents: Iterable[Document], reading: Reading | None = None
             raw.append(document)
     kept, raw_kept = _without_repeats(objects, raw)
     return Loaded(
-        objects=_with_template_digests(kept),
+        objects=with_ending_pods(_with_template_digests(kept)),
         raw=raw_kept,
         accounting=settled(ledger.total(), kept, raw_kept),
         notes=tuple(reading.notes),

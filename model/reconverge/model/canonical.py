@@ -31,6 +31,7 @@ from reconverge.model.objects import (
     ApiObject,
     Condition,
     ControllerRevision,
+    CronJob,
     DaemonSet,
     Deployment,
     Job,
@@ -126,7 +127,8 @@ class _Form:
             self.distinguished |= self._concealed()
             self.distinguished |= volumes.named_nodes(cluster.store)
         self.sets: dict[str, str] = {}
-        self.ranks = revision_ranks(cluster.store)
+        self.jobs, ranks = workloads.scheduled_jobs(cluster.store)
+        self.ranks = {**revision_ranks(cluster.store), **ranks}
         self.bound_for = self._bound_for()
         self._name_replica_sets()
         self.marks: Marks = defaultdict(list)
@@ -230,7 +232,7 @@ class _Form:
         elif key in self.cluster.machines.by_name or key in self.store.table("Node").objects:
             self.marks[("Node", key)].append(value)
         else:
-            self.marks[("", "")].append((self.sets.get(key, key), value))
+            self.marks[("", "")].append((self.sets.get(key) or self.jobs.get(key, key), value))
 
     def _mark_from_objects(self) -> None:
         for budget in self.store.table("PodDisruptionBudget").objects.values():
@@ -257,7 +259,8 @@ class _Form:
         if pod.owner is None or pod.owner.kind == "StatefulSet":
             return pod.key
         key = f"{pod.namespace}/{pod.owner.name}"
-        return f"{pod.owner.kind} {self.sets.get(key, key)}"
+        names = self.jobs if pod.owner.kind == "Job" else self.sets
+        return f"{pod.owner.kind} {names.get(key, key)}"
 
     def pod(self, pod: Pod) -> tuple[Any, ...]:
         """A pod without its name, uid and node."""
@@ -265,7 +268,7 @@ class _Form:
             self.owner(pod),
             self.spec(pod.spec),
             self.labels(pod),
-            _digest(pod.annotations),
+            _digest(workloads.annotations_of(pod)),
             pod.phase,
             pod.reason,
             pod.ready,
@@ -275,13 +278,14 @@ class _Form:
             pod.restarts > 0,
             pod.restarts_in_all if pod.owner is not None and pod.owner.kind == "Job" else "",
             pod.sidecar_restarts > 0,
-            pod.exit_codes,
             pod.waiting,
             None if pod.deletion_at is None else age(pod.deletion_at, self.now),
             pod.disruption_target,
             pod.unscheduled,
             pod.nominated_node is not None,
             pod.finalizers,
+            # How its containers ended matters to who still has to count it.
+            pod.exit_codes if pod.finalizers else (),
             self.known("Pod", pod.key),
         )
 
@@ -414,7 +418,9 @@ class _Form:
         if isinstance(each, ControllerRevision):
             return workloads.revision(each, self.store, self.ranks, _digest)
         if isinstance(each, Job):
-            return (*workloads.job(each, self.now, _digest), known)
+            return (*workloads.job(each, self.jobs.get(each.key, each.key), self.now, _digest), known)
+        if isinstance(each, CronJob):
+            return (*workloads.cron_job(each, self.jobs, _digest), known)
         names = [field.name for field in fields(type(each)) if field.name not in _UNLIKE]
         return (
             each.kind,

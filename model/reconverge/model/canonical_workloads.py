@@ -10,11 +10,13 @@ from typing import Any
 
 from reconverge.model.labels import Labels
 from reconverge.model.likeness import age
-from reconverge.model.objects import Condition, ControllerRevision, DaemonSet, Job, StatefulSet
+from reconverge.model.objects import Condition, ControllerRevision, CronJob, DaemonSet, Job, Pod, StatefulSet
+from reconverge.model.objects.job import FINISHED, INDEX_IGNORED, JOB_NAME, OLD_JOB_NAME
 from reconverge.model.objects.revision import REVISION_HASH
 from reconverge.model.store import Store
 from reconverge.model.value import Seconds
 
+_RANKED = frozenset({REVISION_HASH, JOB_NAME, OLD_JOB_NAME})
 Ranks = dict[tuple[int, str], int]
 """The place of a revision among its owner's, from 0, by (uid of the owner, name or hash)."""
 
@@ -33,11 +35,36 @@ def revision_ranks(store: Store) -> Ranks:
     return ranks
 
 
+def scheduled_jobs(store: Store) -> tuple[dict[str, str], Ranks]:
+    """The Jobs of CronJobs by their place among those, since their names tell the time; as names, and for labels."""
+    names: dict[str, str] = {}
+    ranks: Ranks = {}
+    if "CronJob" not in store.tables:
+        return names, ranks
+    for cron in store.all("CronJob"):
+        jobs = sorted(store.jobs_of(cron.uid), key=lambda job: (job.created_at, job.name))
+        for place, each in enumerate(jobs):
+            names[each.key] = f"{cron.key}~{place}"
+            ranks[each.uid, each.name] = place
+    return names, ranks
+
+
 def ranked_labels(labels: Labels, owner: int, ranks: Ranks) -> Labels:
-    """A pod's labels with its revision by place instead of by hash."""
+    """A pod's labels with its revision by place instead of by hash, and so the Job of a CronJob."""
+    return tuple((key, str(ranks.get((owner, value), value)) if key in _RANKED else value) for key, value in labels)
+
+
+def annotations_of(pod: Pod) -> Labels:
+    """A pod's annotations. Failures of an index that are ignored, without a limit, count as far as a back-off grows."""
+    if pod.owner is None or pod.owner.kind != "Job":
+        return pod.annotations
     return tuple(
-        (key, str(ranks.get((owner, value), value)) if key == REVISION_HASH else value) for key, value in labels
+        (key, value if key != INDEX_IGNORED else min(value, "7", key=_number)) for key, value in pod.annotations
     )
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() else 0
 
 
 def conditions(found: tuple[Condition, ...]) -> list[tuple[str, str, str]]:
@@ -77,17 +104,36 @@ def revision(each: ControllerRevision, store: Store, ranks: Ranks, digest: Any) 
     return (each.namespace, owner.kind, owner.name, place, digest(each.template.spec), present)
 
 
-def job(each: Job, now: Seconds, digest: Any) -> tuple[Any, ...]:
+def job(each: Job, name: str, now: Seconds, digest: Any) -> tuple[Any, ...]:
     """A Job by its settings and status; which pods are not counted yet is known of those pods."""
     status = each.status
     return (
-        each.key, each.parallelism, each.completions, each.backoff_limit, each.active_deadline, each.suspend,
-        each.replacement, each.ttl_after_finished, digest(each.template.spec), status.active, status.ready,
+        name, each.parallelism, each.completions, each.backoff_limit, each.active_deadline, each.suspend,
+        each.replacement, each.ttl_after_finished, digest(each.template.spec), _indexes(each), each.failure_policy,
+        each.success_policy, status.completed_indexes, status.failed_indexes, status.active, status.ready,
         status.terminating, status.succeeded, status.failed, len(status.uncounted_succeeded),
         len(status.uncounted_failed), conditions(status.conditions),
         _age(status.started_at if each.active_deadline is not None else None, now),
-        _age(status.completed_at if each.ttl_after_finished is not None else None, now),
+        _age(_finished_at(each) if each.ttl_after_finished is not None else None, now),
     )  # fmt: skip
+
+
+def cron_job(each: CronJob, names: dict[str, str], digest: Any) -> tuple[Any, ...]:
+    """A CronJob by its settings and its active Jobs; when it makes the next is what its controller remembers."""
+    active = sorted(names.get(f"{each.namespace}/{name}", "gone") for name in each.status.active)
+    return (
+        each.key, each.schedule, each.offset, each.concurrency, each.suspend, each.starting_deadline,
+        each.successful_history, each.failed_history, digest(each.template.spec), digest(each.job), active,
+        each.status.last_scheduled_at is None,
+    )  # fmt: skip
+
+
+def _finished_at(each: Job) -> Seconds | None:
+    return next((one.since for one in each.status.conditions if one.type in FINISHED and one.status == "True"), None)
+
+
+def _indexes(each: Job) -> tuple[int | None, ...]:
+    return (each.limit_per_index, each.most_failed_indexes) if each.indexed else ()
 
 
 def _age(then: Seconds | None, now: Seconds) -> Seconds | str:

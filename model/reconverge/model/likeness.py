@@ -63,6 +63,7 @@ def pod_likeness(pod: Pod, now: Seconds) -> tuple[Any, ...]:
         pod.disruption_target,
         pod.unscheduled or "",
         pod.finalizers,
+        pod.exit_codes,
         pod.labels,
         pod.annotations,
         pod.spec.priority,

@@ -12,7 +12,7 @@ from typing import Any
 from reconverge.model.objects import ApiObject, Pod
 from reconverge.model.store import Store
 
-WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
+WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob")
 """Kinds that have a pod template, in the order in which they are listed."""
 
 KINDS = (
@@ -25,7 +25,6 @@ KINDS = (
     "HorizontalPodAutoscaler",
     "PersistentVolumeClaim",
     "PersistentVolume",
-    "CronJob",
     "StorageClass",
     "Ingress",
     "IngressClass",
@@ -74,6 +73,8 @@ def pods_of(store: Store, workload: ApiObject) -> list[Pod]:
     uids = [workload.uid]
     if workload.kind == "Deployment":
         uids = [rs.uid for rs in store.replica_sets_of(workload.uid)]
+    elif workload.kind == "CronJob":
+        uids = [job.uid for job in store.jobs_of(workload.uid)]
     pods = [pod for uid in uids for pod in store.pods_of(uid) if not pod.terminal]
     return sorted(pods, key=lambda pod: (pod.created_at, pod.uid))
 

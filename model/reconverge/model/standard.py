@@ -13,6 +13,7 @@ from reconverge.model.local_pods import LocalPod, admitted_pod, running_pod
 from reconverge.model.loop import ControlLoop
 from reconverge.model.loops.attach_detach import AttachDetachController
 from reconverge.model.loops.cloud_node import CloudNodeController
+from reconverge.model.loops.cronjob import CronJobController
 from reconverge.model.loops.daemonset import DaemonSetController
 from reconverge.model.loops.deployment import DeploymentController
 from reconverge.model.loops.disruption import DisruptionController
@@ -70,6 +71,16 @@ def storage_loops(objects: Iterable[ApiObject]) -> tuple[ControlLoop[Any], ...]:
     if CLASS not in kinds and VOLUME not in kinds:
         return ()
     return PersistentVolumeController(), AttachDetachController(), ClaimProtection()
+
+
+def cronjob_loops(objects: Iterable[ApiObject]) -> tuple[ControlLoop[Any], ...]:
+    """The loop of CronJobs, for a cluster in which there is one, or in which one may come; none for others."""
+    return (CronJobController(),) if any(each.kind == "CronJob" for each in objects) else ()
+
+
+def loops_of_kinds() -> tuple[ControlLoop[Any], ...]:
+    """The loops that run beside the standard ones where there are objects of some kind."""
+    return PersistentVolumeController(), AttachDetachController(), ClaimProtection(), CronJobController()
 
 
 def cluster_of(objects: Iterable[ApiObject], rules: Rules | None = None, groups: Iterable[NodeGroup] = ()) -> Cluster:

@@ -15,6 +15,7 @@ from reconverge.model.objects import (
     ApiObject,
     Deployment,
     EndpointSlice,
+    Job,
     Lease,
     Node,
     Pod,
@@ -137,6 +138,10 @@ class Store:
     def replica_sets_of(self, uid: int) -> list[ReplicaSet]:
         """All ReplicaSets whose controlling owner has the uid, ordered by key."""
         return cast("list[ReplicaSet]", self._indexed("ReplicaSet", "owner", str(uid)))
+
+    def jobs_of(self, uid: int) -> list[Job]:
+        """All Jobs whose controlling owner has the uid, ordered by key."""
+        return cast("list[Job]", self._indexed("Job", "owner", str(uid)))
 
     def orphan_sets(self, namespace: str) -> list[ReplicaSet]:
         """All ReplicaSets of a namespace without a controlling owner, ordered by key."""

@@ -52,10 +52,10 @@ def entries(group: str, options: Namespace) -> list[Entry]:
     if group == "invariants":
         return reference.invariants(_registry(options))
     if group == "loops":
-        from reconverge.checker import standard_control_plane
+        from reconverge.checker import loops_of_kinds, standard_control_plane
         from reconverge.model.loops.kube_proxy import KubeProxy
 
-        return reference.loops(standard_control_plane().loops, [KubeProxy()])
+        return reference.loops((*standard_control_plane().loops, *loops_of_kinds()), [KubeProxy()])
     if group == "annotations":
         return reference.of_programs()
     return reference.events() if group == "events" else reference.rules()

@@ -25,8 +25,14 @@ from reconverge.model.standard import cluster_of, standard_control_plane
 class Lab:
     """A running cluster, and what has been written in it: (time, loop, what, why)."""
 
-    def __init__(self, objects: Iterable[ApiObject], rules: Rules, loops: Iterable[ControlLoop[Any]]) -> None:
-        self.plane: ControlPlane = standard_control_plane().replacing(*loops)
+    def __init__(
+        self,
+        objects: Iterable[ApiObject],
+        rules: Rules,
+        loops: Iterable[ControlLoop[Any]],
+        more: Iterable[ControlLoop[Any]] = (),
+    ) -> None:
+        self.plane: ControlPlane = standard_control_plane().replacing(*loops).including(*more)
         self.cluster = self.plane.start(cluster_of(objects, rules))
         self.written: list[tuple[float, str, str, str]] = []
 
@@ -130,8 +136,13 @@ class Lab:
         return [time for time, _, what, _ in self.written if text in what]
 
 
-def _lab(*objects: ApiObject, rules: Rules | None = None, loops: Iterable[ControlLoop[Any]] = ()) -> Lab:
-    return Lab(objects, rules if rules is not None else Rules(), loops)
+def _lab(
+    *objects: ApiObject,
+    rules: Rules | None = None,
+    loops: Iterable[ControlLoop[Any]] = (),
+    more: Iterable[ControlLoop[Any]] = (),
+) -> Lab:
+    return Lab(objects, rules if rules is not None else Rules(), loops, more)
 
 
 def _template(behaviour: str = "ready", digest: str = "t1", app: str = "app", **spec: Any) -> PodTemplate:
@@ -147,7 +158,10 @@ def _template(behaviour: str = "ready", digest: str = "t1", app: str = "app", **
 
 @pytest.fixture(scope="session")
 def lab() -> Callable[..., Lab]:
-    """A running cluster from `(*objects, rules=, loops=)`; nodes have machines, nothing has settled yet."""
+    """A running cluster from `(*objects, rules=, loops=, more=)`; nodes have machines, nothing has settled yet.
+
+    `loops` take the place of the standard ones of their names, `more` come beside them.
+    """
     return _lab
 
 

@@ -151,6 +151,6 @@ def evicting_taint(pod: Pod, node: Node) -> Taint | None:
     return None
 
 
-def count(number: int, noun: str) -> str:
-    """`1 pod`, `2 pods`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def count(number: int, noun: str, several: str = "") -> str:
+    """`1 pod`, `2 pods`; `several` is the plural of a noun that does not end in `s`."""
+    return f"{number} {noun if number == 1 else several or f'{noun}s'}"

@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from reconverge.invariants.kinds import Violation, invariant
+from reconverge.invariants.relations import promised_to
 from reconverge.invariants.situation import Quiet, Situation, Step
 from reconverge.invariants.stock.facts import count, knew_better
+from reconverge.invariants.stock.job_pods import why_unwanted
 from reconverge.invariants.stock.missing import why_missing
+from reconverge.model.loops.job.failure_policy import IGNORE, action_on
+from reconverge.model.loops.job.indexes import index_of
 from reconverge.model.objects import Job, JobStatus, Pod
 from reconverge.model.objects.job import JOB_TRACKING
 from reconverge.model.parts import parts
@@ -36,8 +40,8 @@ def _jobs_of_change(situation: Situation, change: Change) -> Iterable[str]:
     "on_step",
     for_each="Job",
     family="law",
-    statement="A Job counts each finished pod once and forgets none, has no more active pods than it wants, and no "
-    "more failures than backoffLimit + parallelism.",
+    statement="A Job counts each finished pod and each index once and forgets none, has no more active pods than it "
+    "wants, one per index, no more failures than backoffLimit + parallelism, and keeps to its failure policy.",
     why="Work that is counted twice is missing in the end, and work that is forgotten is done again.",
     remedy="See which pods the counters were made of.",
     source="pkg/controller/job/job_controller.go (trackJobStatusAndRemoveFinalizers, manageJob)",
@@ -50,9 +54,10 @@ def job_accounting(step: Step, job: Job) -> Iterable[Violation]:
     found = []
     for change in step.changes:
         if change.kind == "Job" and change.before is not None and change.after is not None:
-            found += [*_lost(change.before, change.after), *_counts(step, change.before, change.after)]
+            found += [*_lost(step, change.before, change.after), *_counts(step, change.before, change.after)]
+            found += _indexes(step, change.before, change.after) if change.after.indexed else ()
         elif change.kind == "Pod" and change.before is None and change.after.owner is not None:
-            wrong = _too_many(step, change.after)
+            wrong = why_unwanted(step, change.after)
             found += [wrong] if wrong and knew_better(step) else []
     return [_violation(job, each) for each in found[:1]]
 
@@ -60,12 +65,13 @@ def job_accounting(step: Step, job: Job) -> Iterable[Violation]:
 def _violation(job: Job, wrong: str) -> Violation:
     status = job.status
     facts = {"succeeded": status.succeeded, "failed": status.failed, "active": status.active}
-    return Violation(job.reference, f"{job.reference} {wrong}", facts)
+    return Violation(promised_to(job), f"{job.reference} {wrong}", facts)
 
 
-def _lost(before: Job, after: Job) -> Iterator[str]:
-    """Counters that go down."""
-    for name in ("succeeded", "failed"):
+def _lost(step: Step, before: Job, after: Job) -> Iterator[str]:
+    """Counters that go down. Fewer completions have fewer indexes that are done."""
+    fewer = after.indexed and _was_edited(step, after)
+    for name in ("failed",) if fewer else ("succeeded", "failed"):
         was, now = getattr(before.status, name), getattr(after.status, name)
         if now < was:
             yield f"had {was} {name}, and now has {now}"
@@ -78,11 +84,11 @@ def _counts(step: Step, before: Job, after: Job) -> Iterator[str]:
         was, now = _uncounted(before.status, name), _uncounted(after.status, name)
         more = getattr(after.status, name) - getattr(before.status, name)
         done = was - now
-        if more > len(done):
+        if more > len(done) and not (after.indexed and name == "succeeded"):
             yield f"counts {more} more {name}, and {len(done)} noted before had ended"
         if any(pod.uid in done and JOB_TRACKING in pod.finalizers for pod in pods):
             yield f"counts {count(len(done), 'pod')} as {name} that it will count again"
-        strange = (now - was) - {pod.uid for pod in pods if _is_to_be_counted(pod, name)}
+        strange = (now - was) - {pod.uid for pod in pods if _is_to_be_counted(after, pod, name)}
         if strange and knew_better(step):
             yield f"notes {count(len(strange), 'pod')} as {name}, counted already or not {name}"
     failed = after.status.failed + len(after.status.uncounted_failed)
@@ -95,8 +101,22 @@ def _uncounted(status: JobStatus, name: str) -> frozenset[int]:
     return status.uncounted_succeeded if name == "succeeded" else status.uncounted_failed
 
 
-def _is_to_be_counted(pod: Pod, name: str) -> bool:
-    return JOB_TRACKING in pod.finalizers and (pod.phase == "Succeeded") == (name == "succeeded")
+def _is_to_be_counted(job: Job, pod: Pod, name: str) -> bool:
+    if JOB_TRACKING not in pod.finalizers or (pod.phase == "Succeeded") != (name == "succeeded"):
+        return False
+    return pod.phase == "Succeeded" or action_on(job.failure_policy, pod) != IGNORE
+
+
+def _indexes(step: Step, before: Job, after: Job) -> Iterator[str]:
+    """Indexes that are called done though no pod of theirs has succeeded, or counted otherwise than once."""
+    done, new = after.status.completed_indexes, {*after.status.completed_indexes} - {*before.status.completed_indexes}
+    if after.status.succeeded != len(done):
+        indexes = count(len(done), "finished index", "finished indexes")
+        yield f"counts {after.status.succeeded} succeeded, and has {indexes}"
+    pods = step.before.store.pods_of(after.uid)
+    new -= {index for pod in pods if pod.phase == "Succeeded" and (index := index_of(pod)) is not None}
+    if new and knew_better(step):
+        yield f"calls index {min(new)} done, and no pod of it has succeeded"
 
 
 def _was_edited(step: Step, job: Job) -> bool:
@@ -104,25 +124,6 @@ def _was_edited(step: Step, job: Job) -> bool:
     start = step.before.start
     before = start.store.get("Job", job.key) if start is not None else None
     return job.generation != (before.generation if before is not None and before.uid == job.uid else 1)
-
-
-def _too_many(step: Step, pod: Pod) -> str:
-    """What is wrong with a pod that is made for a Job; empty if it is wanted."""
-    job: Job | None = step.before.store.get("Job", f"{pod.namespace}/{pod.owner.name}") if pod.owner else None
-    if job is None:
-        return ""
-    if job.status.finished or job.suspend:
-        return f"gets {pod.reference}, and it {'is suspended' if job.suspend else 'has finished'}"
-    pods = step.after.store.pods_of(job.uid)
-    active = sum(each.active for each in pods)
-    if active > job.parallelism:
-        return f"gets {pod.reference} as active pod {active}, and its parallelism is {job.parallelism}"
-    status = job.status
-    new = sum(_is_to_be_counted(each, "succeeded") and each.uid not in status.uncounted_succeeded for each in pods)
-    done = status.succeeded + len(status.uncounted_succeeded) + new
-    if job.completions is not None and active + done > job.completions:
-        return f"gets {pod.reference}, and {done} of {job.completions} have succeeded and {active} are active with it"
-    return ""
 
 
 @invariant(
@@ -149,4 +150,24 @@ def job_completes(quiet: Quiet, job: Job) -> Iterable[Violation]:
     reasons = [why_missing(quiet.cluster, pod) for pod in pods]
     message = f"{job.reference} does not finish: {status.succeeded}{wanted} succeeded, {status.failed} failed"
     facts = {"succeeded": status.succeeded, "failed": status.failed, "waiting": reasons}
-    return (Violation(job.reference, f"{message}{f'; {reasons[0]}' if reasons else ''}", facts),)
+    return (Violation(promised_to(job), f"{message}{f'; {reasons[0]}' if reasons else ''}", facts),)
+
+
+@invariant(
+    "job-succeeds",
+    "eventually",
+    for_each="Job",
+    statement="A Job whose pods end well, where they are let run to their end, does not fail.",
+    why="Work is given up although nothing is wrong with it: a drain or a dead node was counted as its failure.",
+    remedy="Ignore the condition DisruptionTarget in a podFailurePolicy, or raise backoffLimit.",
+    source="documentation of Jobs (pod failure policy, handling pod failures)",
+    applies=lambda _, job: job.template.spec.behaviour.kind == "exit-0" and job.active_deadline is None,
+)
+def job_succeeds(quiet: Quiet, job: Job) -> Iterable[Violation]:
+    """Judges those that have failed since the start; which failures have done it is told by the reason."""
+    failed = job.status.condition("Failed")
+    start = quiet.after.start.store.get("Job", job.key) if quiet.after.start is not None else None
+    if failed is None or (start is not None and start.status.condition("Failed") is not None):
+        return ()
+    message = f"{job.reference} has failed ({failed.reason}), and its pods end well"
+    return (Violation(promised_to(job), message, {"reason": failed.reason, "failed": job.status.failed}),)

@@ -16,10 +16,10 @@ from reconverge.model.loop import MACHINES
 from reconverge.model.loops.kubelet.actions import Locally
 from reconverge.model.machines import Machine
 from reconverge.model.objects import DaemonSet, Deployment, Node, Pod
+from reconverge.model.objects.job import JOB_INDEX
 from reconverge.model.resources import total
 from reconverge.model.store import Change, Store
 
-JOB_INDEX = "batch.kubernetes.io/job-completion-index"
 GENERATED = frozenset({"ReplicaSet", "DaemonSet"})
 """Owners whose pods get a name of their own each, so that no two incarnations share one."""
 

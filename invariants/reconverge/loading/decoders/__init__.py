@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reconverge.loading.decoders import (
     autoscaling,
+    cron_jobs,
     daemonset,
     ingress,
     jobs,
@@ -22,7 +23,8 @@ DECODERS: dict[str, tuple[Decoder, ...]] = {}
 """The decoders of each kind; several where one kind's name stands for different API groups."""
 
 for _module in (
-    nodes, pods, policy, services, workloads, statefulset, daemonset, jobs, autoscaling, quota, storage, ingress,
+    nodes, pods, policy, services, workloads, statefulset, daemonset, jobs, cron_jobs, autoscaling, quota, storage,
+    ingress,
 ):  # fmt: skip
     for _each in _module.DECODERS:
         DECODERS[_each.kind] = (*DECODERS.get(_each.kind, ()), _each)

@@ -1,4 +1,4 @@
-"""Job and CronJob.
+"""Jobs.
 
 Source: `pkg/apis/batch/validation/validation.go`, `pkg/apis/batch/v1/defaults.go`.
 """
@@ -7,67 +7,58 @@ from __future__ import annotations
 
 from typing import Any
 
-from reconverge.loading.decoders.meta import METADATA, metadata, selector
+from reconverge.loading.decoders.job_policies import indexes, job_policies
+from reconverge.loading.decoders.meta import metadata, selector
 from reconverge.loading.decoders.pods import pod_template
 from reconverge.loading.decoders.registry import Decoder
 from reconverge.loading.decoders.workloads import conditions
 from reconverge.loading.fields import Fields
 from reconverge.loading.schema import schema
 from reconverge.model.labels import Selector
-from reconverge.model.objects import CronJob, Job, JobStatus, PodTemplate
+from reconverge.model.objects import Job, JobStatus, PodTemplate
 
 JOB = schema("Job", read="apiVersion kind metadata spec status")
-_JOB_SPEC = schema(
+JOB_SPEC = schema(
     "job spec",
     read="parallelism completions backoffLimit activeDeadlineSeconds suspend podReplacementPolicy selector "
-    "manualSelector template ttlSecondsAfterFinished completionMode",
+    "manualSelector template ttlSecondsAfterFinished completionMode podFailurePolicy successPolicy "
+    "backoffLimitPerIndex maxFailedIndexes",
     ignored="managedBy",
-    unsupported="podFailurePolicy successPolicy backoffLimitPerIndex maxFailedIndexes",
 )
-CRON_JOB = schema("CronJob", read="apiVersion kind metadata spec status")
-_CRON_SPEC = schema(
-    "cron job spec",
-    read="concurrencyPolicy suspend jobTemplate startingDeadlineSeconds successfulJobsHistoryLimit "
-    "failedJobsHistoryLimit",
-    ignored="timeZone",
-    unsupported="schedule",
-)
-_JOB_TEMPLATE = schema("job template", read="metadata spec")
 _STATUS = schema("status", open_=True)
 
-REPLACEMENTS = ("TerminatingOrFailed", "Failed")
+NO_LIMIT = 2**31 - 1
 MODES = ("NonIndexed", "Indexed")
-CONCURRENCY = ("Allow", "Forbid", "Replace")
 
 
 def decode_job(top: Fields) -> Job:
     """A Job with its defaults, and its status if the document has one."""
-    return Job(**metadata(top), **_job_spec(top.child("spec", _JOB_SPEC)), status=_job_status(top))
+    return Job(**metadata(top), **job_spec(top.child("spec", JOB_SPEC)), status=_job_status(top))
 
 
-def _job_spec(spec: Fields) -> dict[str, Any]:
-    """What a Job asks for. An Indexed one is taken for one whose completions have no numbers."""
+def job_spec(spec: Fields) -> dict[str, Any]:
+    """What a Job asks for, as constructor arguments. Raises LoadError for what the API server refuses."""
     template = _ending(spec, pod_template(spec))
     parallelism, completions = spec.optional_integer("parallelism"), spec.optional_integer("completions")
     if parallelism is None and completions is None:
         completions = 1
-    if spec.choice("completionMode", MODES, default=MODES[0]) == "Indexed":
-        if completions is None:
-            raise spec.error("is required for completionMode Indexed", "completions")
-        spec.unsupported("completionMode")
+    indexed = spec.choice("completionMode", MODES, default=MODES[0]) == "Indexed"
+    if indexed and completions is None:
+        raise spec.error("is required for completionMode Indexed", "completions")
     given = selector(spec, "selector")
     manual = spec.flag("manualSelector")
     if manual and (given is None or given.empty):
         raise spec.error("is required with manualSelector", "selector")
-    # Where a pod failure policy is set the default is the other one.
-    replacement = REPLACEMENTS[1] if spec.raw("podFailurePolicy") else REPLACEMENTS[0]
+    policies = job_policies(spec, template, indexed, completions)
+    per_index = policies["limit_per_index"] is not None
     return {
+        **policies,
+        "indexed": indexed,
         "parallelism": 1 if parallelism is None else parallelism,
         "completions": completions,
-        "backoff_limit": spec.integer("backoffLimit", 6),
+        "backoff_limit": spec.integer("backoffLimit", NO_LIMIT if per_index else 6),
         "active_deadline": spec.optional_integer("activeDeadlineSeconds"),
         "suspend": spec.flag("suspend"),
-        "replacement": spec.choice("podReplacementPolicy", REPLACEMENTS, default=replacement),
         "selector": given if manual and given is not None else Selector(),
         "template": template,
         "ttl_after_finished": spec.optional_integer("ttlSecondsAfterFinished"),
@@ -97,36 +88,9 @@ def _job_status(top: Fields) -> JobStatus:
         started_at=dump.seconds(status.raw("startTime")),
         completed_at=dump.seconds(status.raw("completionTime")),
         conditions=conditions(status),
+        completed_indexes=indexes(status, "completedIndexes"),
+        failed_indexes=indexes(status, "failedIndexes"),
     )
 
 
-def decode_cron_job(top: Fields) -> CronJob:
-    """A CronJob: an owner of Jobs. The moments at which it would make more are not modelled."""
-    meta = metadata(top)
-    spec = top.child("spec", _CRON_SPEC)
-    level = spec.child("jobTemplate", _JOB_TEMPLATE)
-    labels = level.child("metadata", METADATA).labels("labels")
-    status = top.child("status", _STATUS)
-    return CronJob(
-        **meta,
-        schedule=spec.required_text("schedule"),
-        concurrency=spec.choice("concurrencyPolicy", CONCURRENCY, default=CONCURRENCY[0]),
-        suspend=spec.flag("suspend"),
-        starting_deadline=spec.optional_integer("startingDeadlineSeconds"),
-        successful_history=spec.integer("successfulJobsHistoryLimit", 3),
-        failed_history=spec.integer("failedJobsHistoryLimit", 1),
-        job=Job(name="", namespace=meta["namespace"], labels=labels, **_job_spec(level.child("spec", _JOB_SPEC))),
-        last_scheduled_at=top.reader.dump.seconds(status.raw("lastScheduleTime")),
-    )
-
-
-DECODERS = (
-    Decoder("Job", ("batch/v1",), JOB, decode_job, template=("spec", "template")),
-    Decoder(
-        "CronJob",
-        ("batch/v1", "batch/v1beta1", "batch/v2alpha1"),
-        CRON_JOB,
-        decode_cron_job,
-        template=("spec", "jobTemplate", "spec", "template"),
-    ),
-)
+DECODERS = (Decoder("Job", ("batch/v1",), JOB, decode_job, template=("spec", "template")),)

@@ -3,7 +3,7 @@
 from reconverge.model.objects.autoscaling import HorizontalPodAutoscaler
 from reconverge.model.objects.daemonset import DaemonSet, DaemonSetStatus
 from reconverge.model.objects.ingress import Ingress, IngressBackend, IngressClass
-from reconverge.model.objects.job import CronJob, Job, JobStatus
+from reconverge.model.objects.job import CronJob, CronJobStatus, Job, JobStatus
 from reconverge.model.objects.meta import ApiObject, OwnerReference
 from reconverge.model.objects.node import Lease, Node, Taint
 from reconverge.model.objects.placement import (
@@ -39,6 +39,7 @@ __all__ = [
     "Container",
     "ControllerRevision",
     "CronJob",
+    "CronJobStatus",
     "DaemonSet",
     "DaemonSetStatus",
     "Deployment",

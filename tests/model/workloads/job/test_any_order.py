@@ -15,6 +15,7 @@ from reconverge.model.events.loops import LoopRestarts
 from reconverge.model.events.machines import NodeCrashes, NodeReboots, NodeRecovers
 from reconverge.model.events.nodes import NodeDeleted
 from reconverge.model.events.pods import PodDeleted, PodForceDeleted
+from reconverge.model.loops.job.indexes import index_of
 
 Make = Callable[..., Any]
 NODES = st.sampled_from(["n1", "n2", "n3"])
@@ -38,6 +39,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     behaviour=st.sampled_from(["exit-0", "exit-1"]),
     policy=st.sampled_from(["Never", "OnFailure"]),
     replacement=st.sampled_from(["TerminatingOrFailed", "Failed"]),
+    indexed=st.booleans(),
 )
 def test_counters_never_go_back(
     lab: Make,
@@ -48,12 +50,13 @@ def test_counters_never_go_back(
     behaviour: str,
     policy: str,
     replacement: str,
+    indexed: bool,
 ) -> None:
     completions, parallelism = size
     w = lab(
         *nodes(),
         work(behaviour, 5, policy, completions=completions, parallelism=parallelism, replacement=replacement,
-             backoff_limit=3),
+             backoff_limit=3, indexed=indexed),
     )  # fmt: skip
     before = (0, 0)
 
@@ -64,7 +67,11 @@ def test_counters_never_go_back(
         assert now[0] >= before[0]
         assert now[1] >= before[1]
         assert status.succeeded + len(status.uncounted_succeeded) <= completions
-        assert sum(each.active for each in w.cluster.store.all("Pod")) <= parallelism
+        active = [each for each in w.cluster.store.all("Pod") if each.active]
+        assert len(active) <= parallelism
+        if indexed:
+            assert len(status.completed_indexes) == status.succeeded
+            assert len({index_of(each) for each in active}) == len(active)
         before = now
 
     for event, steps in course:

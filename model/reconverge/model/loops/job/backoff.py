@@ -24,7 +24,12 @@ class Backoff:
     @property
     def until(self) -> Seconds | None:
         """When pods may be made again: 10 s after the first failure, then doubling to 600 s; None for at once."""
-        return None if self.failures == 0 else self.last + min(FIRST * 2 ** (self.failures - 1), MOST)
+        return None if self.failures == 0 else self.last + min(FIRST * 2 ** (self.step - 1), MOST)
+
+    @property
+    def step(self) -> int:
+        """The number of failures as far as it matters: after the seventh the wait does not get longer."""
+        return min(self.failures, 7)
 
     def after(self, succeeded: list[Pod], failed: list[Pod], now: Seconds) -> Backoff:
         """The record after newly finished pods (newBackoffRecord): of failures only those after the last success."""

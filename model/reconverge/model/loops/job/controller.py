@@ -14,9 +14,10 @@ from reconverge.model.likeness import At
 from reconverge.model.loop import ControlLoop, Plan, Reading
 from reconverge.model.loops import expectations
 from reconverge.model.loops.job.backoff import Backoff
+from reconverge.model.loops.job.failure_policy import IGNORE
+from reconverge.model.loops.job.index_rules import IndexRules
 from reconverge.model.loops.job.memory import JobMemory
 from reconverge.model.loops.job.pass_ import Pass
-from reconverge.model.loops.job.rules import JobRules
 from reconverge.model.loops.job.status import (
     COMPLETIONS_REACHED,
     SUCCESS_CRITERIA_MET,
@@ -38,7 +39,7 @@ ORPHAN = "Pod|"
 """Begins the key of a pod whose Job is gone."""
 
 
-class JobController(JobRules, ControlLoop[JobMemory]):
+class JobController(IndexRules, ControlLoop[JobMemory]):
     """Runs pods to their end and counts them through finalizers. Keys are Jobs, and `Pod|key` for pods left over."""
 
     name = "job"
@@ -112,23 +113,32 @@ class JobController(JobRules, ControlLoop[JobMemory]):
         removing = memory.removing.get(key, frozenset())
         if not reading.rules.job_replacement_policy:
             job = job.with_(replacement="TerminatingOrFailed")
-        work = Pass(reading, job, pods, [pod for pod in pods if self.counts_as_failed(pod, job)], removing)
+        failed = [pod for pod in pods if self.counts_as_failed(pod, job)]
+        ignored = frozenset(pod.uid for pod in failed if self.action_on(pod, job) == IGNORE)
+        work = Pass(reading, job, pods, failed, removing, ignored)
+        ended = self.note_indexes(work, dict(memory.ended.get(key, ())))
         if job.status.started_at is None and not job.suspend:
             work.started_at = reading.now
         before = memory.backoffs.get(key, Backoff())
         backoff = before.after(work.new_succeeded, work.new_failed, reading.now)
         satisfied = expectations.satisfied(memory.expected, key, reading)
-        again = self.decide(work, backoff, satisfied, reading)
+        if job.limit_per_index is not None:
+            # Each index has a back-off of its own.
+            backoff = Backoff()
+        again = self.decide(work, backoff, satisfied, reading, ended)
         managed = tuple(work.actions)
         work.track((before, removing | {pod.uid for pod in work.removed}))
         expected = memory.expected
         if satisfied:
             expected = expectations.expecting(expected, key, managed, reading)
         removing = removing | {pod.uid for pod in work.removed}
-        after = memory.with_(expected=expected, refused=memory.refused.discard(key)).noting(key, backoff, removing)
+        after = memory.with_(expected=expected, refused=memory.refused.discard(key))
+        after = after.noting(key, backoff, removing).keeping(key, ended)
         return (Plan(after, (*claims, *work.actions), again),)
 
-    def decide(self, work: Pass, backoff: Backoff, satisfied: bool, reading: Reading) -> Seconds | None:
+    def decide(
+        self, work: Pass, backoff: Backoff, satisfied: bool, reading: Reading, ended: dict[int, Seconds]
+    ) -> Seconds | None:
         """Ends the Job or brings its pods to the number wanted; when to look again."""
         work.finish = self.ending(work)
         if work.finish is not None:
@@ -139,7 +149,7 @@ class JobController(JobRules, ControlLoop[JobMemory]):
             return None
         again = None
         if satisfied and not work.job.terminating:
-            again = self.manage(work, backoff, reading)
+            again = self.manage(work, backoff, reading, ended)
         if self.completed(work):
             work.finish = Condition(SUCCESS_CRITERIA_MET, "True", COMPLETIONS_REACHED)
         elif satisfied:
@@ -158,16 +168,17 @@ class JobController(JobRules, ControlLoop[JobMemory]):
             work.started_at = work.now
         work.conditions = after
 
-    def manage(self, work: Pass, backoff: Backoff, reading: Reading) -> Seconds | None:
+    def manage(self, work: Pass, backoff: Backoff, reading: Reading, ended: dict[int, Seconds]) -> Seconds | None:
         """Deletes or creates, never both in one pass; when a back-off that is waited for ends (manageJob)."""
         job, active = work.job, len(work.active)
         if job.suspend:
-            work.delete_uncounted(self.first_to_go(work.active, reading), "the Job is suspended")
+            work.delete_uncounted(self.to_remove(work, active, reading), "the Job is suspended")
             return None
         wanted = self.wanted(work)
-        if active > wanted:
-            surplus = min(active - wanted, MOST_PER_PASS)
-            work.delete_uncounted(self.first_to_go(work.active, reading)[:surplus], f"{wanted} wanted, {active} active")
+        surplus = self.to_remove(work, max(0, active - wanted), reading)[:MOST_PER_PASS]
+        if surplus:
+            reason = f"{wanted} wanted, {active} active" if active > wanted else "no index is left for it"
+            work.delete_uncounted(surplus, reason)
             return None
         missing = wanted - active - (work.terminating if job.replacement == "Failed" else 0)
         if missing <= 0:
@@ -177,9 +188,14 @@ class JobController(JobRules, ControlLoop[JobMemory]):
             return due
         missing = min(missing, MOST_PER_PASS)
         reason = f"{wanted} wanted, {active} active"
-        work.actions += [Create(self.new_pod(job), reason) for _ in range(missing)]
-        work.active_left += missing
-        return None
+        if job.indexed:
+            indexes, due = self.due_indexes(work, self.next_indexes(work, missing), ended)
+            made = [self.pod_of_index(work, index) for index in indexes]
+        else:
+            made = [self.new_pod(job)] * missing
+        work.actions += [Create(pod, reason) for pod in made]
+        work.active_left += len(made)
+        return due
 
     # Afterwards ----------------------------------------------------------------------------------------------
 
@@ -211,19 +227,23 @@ class JobController(JobRules, ControlLoop[JobMemory]):
         for key, backoff in memory.backoffs.items():
             until = backoff.until
             waits = until is not None and until > reading.now
-            yield "Job", key, ("failures", backoff.failures, At(backoff.last) if waits else "")
+            yield "Job", key, ("failures", backoff.step, At(backoff.last) if waits else "")
+        times = {uid: time for ended in memory.ended.values() for uid, time in ended}
         for key in sorted(reading.store.table("Job").objects):
             job: Job = reading.store.get("Job", key)
             if memory.refused.get(key) == job.revision:
                 yield "Job", key, "refused"
             between = memory.removing.get(key, frozenset())
-            if not (between or job.status.uncounted_succeeded or job.status.uncounted_failed):
+            waiting = key in memory.ended
+            if not (waiting or between or job.status.uncounted_succeeded or job.status.uncounted_failed):
                 continue
             for pod in reading.store.pods_of(job.uid):
                 uids = (between, job.status.uncounted_succeeded, job.status.uncounted_failed)
                 found = tuple(pod.uid in each for each in uids)
                 if any(found):
                     yield "Pod", pod.key, ("counted", *found)
+                if pod.uid in times:
+                    yield "Pod", pod.key, ("ended", At(times[pod.uid]))
 
 
 def left_over(store: Store, pod: Pod) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from reconverge.model.action import Action
 from reconverge.model.loop import Reading
+from reconverge.model.loops.job.indexes import Indexes, is_valid, merged
 from reconverge.model.loops.job.status import (
     COMPLETE,
     FAILED,
@@ -24,12 +25,18 @@ from reconverge.model.objects.job import JOB_TRACKING
 class Pass:
     """The working state of one pass, local to it.
 
-    `failed` are the pods that the controller's rule counts as failed; `removing` the uids of those whose finalizer it
-    has removed although its view still shows it.
+    `failed` are the pods that the controller's rule counts as failed, `ignored` the uids of those among them that its
+    failure policy ignores; `removing` the uids of those whose finalizer it has removed while its view still shows it.
     """
 
     def __init__(
-        self, reading: Reading, job: Job, pods: list[Pod], failed: list[Pod], removing: frozenset[int]
+        self,
+        reading: Reading,
+        job: Job,
+        pods: list[Pod],
+        failed: list[Pod],
+        removing: frozenset[int],
+        ignored: frozenset[int] = frozenset(),
     ) -> None:
         self.job = job
         self.now = reading.now
@@ -38,15 +45,25 @@ class Pass:
         self.active = [pod for pod in pods if pod.active]
         self.tracked = [pod for pod in pods if JOB_TRACKING in pod.finalizers and pod.uid not in removing]
         self.considered_failed = {pod.uid for pod in failed}
+        self.ignored = ignored
         before = job.status
+        countable = [pod for pod in self.tracked if is_valid(job, pod)]
         self.new_succeeded = [
-            pod for pod in self.tracked if pod.phase == "Succeeded" and pod.uid not in before.uncounted_succeeded
+            pod for pod in countable if pod.phase == "Succeeded" and pod.uid not in before.uncounted_succeeded
         ]
         self.new_failed = [
-            pod for pod in self.tracked if pod.uid in self.considered_failed and pod.uid not in before.uncounted_failed
+            pod for pod in countable if pod.uid in self.considered_failed and pod.uid not in before.uncounted_failed
         ]
+        self.completed: Indexes = merged(job, before.completed_indexes, self.new_succeeded) if job.indexed else ()
+        self.failed_indexes: Indexes = ()
         self.succeeded = before.succeeded + len(self.new_succeeded) + len(before.uncounted_succeeded)
-        self.failed = before.failed + len(self.new_failed) + len(before.uncounted_failed)
+        if job.indexed:
+            # An index is done once, however many of its pods succeed.
+            self.succeeded = len(self.completed)
+        new = sum(pod.uid not in ignored for pod in self.new_failed)
+        self.failed = before.failed + new + len(before.uncounted_failed)
+        self.delayed: dict[int, Pod] = {}
+        """By index: the failed pod that is kept until the one that replaces it has taken over its count of failures."""
         self.active_left = len(self.active)
         self.ready_left = sum(pod.ready for pod in self.active)
         self.terminating = sum(pod.terminating and not pod.terminal for pod in pods)
@@ -103,15 +120,21 @@ class Pass:
         """Pods whose finalizer may go (canRemoveFinalizer): finished ones, and all when the Job ends."""
         if self.finish is not None:
             return self.tracked
-        return [pod for pod in self.tracked if pod.phase == "Succeeded" or pod.uid in self.considered_failed]
+        kept = {pod.uid for pod in self.delayed.values()}
+        return [
+            pod
+            for pod in self.tracked
+            if pod.phase == "Succeeded" or (pod.uid in self.considered_failed and pod.uid not in kept)
+        ]
 
     def _noted(self, status: JobStatus) -> JobStatus:
         succeeded, failed = set(status.uncounted_succeeded), set(status.uncounted_failed)
         failing = self.finish is not None and self.finish.type == FAILURE_TARGET
         for pod in self._countable():
             if pod.phase == "Succeeded" and pod.uid not in failed:
-                succeeded.add(pod.uid)
-            elif pod.uid in self.considered_failed or failing:
+                # Of an Indexed Job the index itself says that it is counted.
+                succeeded |= set() if self.job.indexed else {pod.uid}
+            elif (pod.uid in self.considered_failed or failing) and self._counts(pod):
                 failed.add(pod.uid)
         conditions = self.conditions
         if self.finish is not None and self.waits_for_pods:
@@ -124,7 +147,14 @@ class Pass:
             uncounted_failed=frozenset(failed),
             started_at=self.started_at,
             conditions=conditions,
+            succeeded=len(self.completed) if self.job.indexed else status.succeeded,
+            completed_indexes=self.completed,
+            failed_indexes=self.failed_indexes,
         )
+
+    def _counts(self, pod: Pod) -> bool:
+        """Whether a failed pod is counted: not one that the failure policy ignores, nor one without a valid index."""
+        return pod.uid not in self.ignored and is_valid(self.job, pod)
 
     def _ended(self, status: JobStatus) -> JobStatus:
         """The status with Complete or Failed, once all is counted and no pod is terminating (enactJobFinished)."""

@@ -11,11 +11,13 @@ from reconverge.model.labels import labels_of
 from reconverge.model.likeness import pod_likeness
 from reconverge.model.loop import Reading
 from reconverge.model.loops.job.backoff import Backoff
+from reconverge.model.loops.job.failure_policy import COUNT, FAIL_JOB, action_on
 from reconverge.model.loops.job.pass_ import Pass
 from reconverge.model.loops.job.status import (
     BACKOFF_LIMIT_EXCEEDED,
     DEADLINE_EXCEEDED,
     FAILURE_TARGET,
+    POD_FAILURE_POLICY,
     SUCCESS_CRITERIA_MET,
 )
 from reconverge.model.objects import Condition, Job, Pod
@@ -38,6 +40,17 @@ class JobRules:
             return False
         return pod.deletion_at is not None and pod.phase != "Succeeded"
 
+    def action_on(self, pod: Pod, job: Job) -> str:
+        """What podFailurePolicy says of a failed pod: FailJob, FailIndex, Ignore or Count."""
+        return action_on(job.failure_policy, pod) if job.failure_policy else COUNT
+
+    def fails_job(self, work: Pass) -> bool:
+        """Whether a pod has failed in a way that ends the Job (getFailJobMessage)."""
+        if not work.job.failure_policy:
+            return False
+        failed = (pod for pod in work.pods if pod.uid in work.considered_failed)
+        return any(self.action_on(pod, work.job) == FAIL_JOB for pod in failed)
+
     def ending(self, work: Pass) -> Condition | None:
         """The interim condition of a Job that ends: one that it has, or a limit that is passed."""
         status = work.job.status
@@ -45,12 +58,18 @@ class JobRules:
             found = status.condition(type_)
             if found is not None:
                 return Condition(type_, "True", found.reason)
+        if self.fails_job(work):
+            return Condition(FAILURE_TARGET, "True", POD_FAILURE_POLICY)
         if self.exceeds_backoff_limit(work) or self.restarts_exceed_limit(work):
             return Condition(FAILURE_TARGET, "True", BACKOFF_LIMIT_EXCEEDED)
         deadline = self.deadline(work)
         if deadline is not None and deadline <= work.now:
             return Condition(FAILURE_TARGET, "True", DEADLINE_EXCEEDED)
-        return None
+        return self.ends_by_indexes(work)
+
+    def ends_by_indexes(self, work: Pass) -> Condition | None:
+        """The interim condition of a Job that its indexes bring to an end."""
+        raise NotImplementedError
 
     def exceeds_backoff_limit(self, work: Pass) -> bool:
         """Whether more pods have failed than backoffLimit says."""

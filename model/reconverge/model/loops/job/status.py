@@ -23,6 +23,10 @@ FAILED = "Failed"
 BACKOFF_LIMIT_EXCEEDED = "BackoffLimitExceeded"
 DEADLINE_EXCEEDED = "DeadlineExceeded"
 COMPLETIONS_REACHED = "CompletionsReached"
+POD_FAILURE_POLICY = "PodFailurePolicy"
+SUCCESS_POLICY = "SuccessPolicy"
+MAX_FAILED_INDEXES_EXCEEDED = "MaxFailedIndexesExceeded"
+FAILED_INDEXES = "FailedIndexes"
 
 
 Undo = tuple[Backoff, frozenset[int]]

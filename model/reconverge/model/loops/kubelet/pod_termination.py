@@ -53,8 +53,9 @@ class PodTermination(PodStatus):
         if local.alive:
             actions.append(Locally(machine.name, local.stopped(), "stops", "deleted"))
         if not pod.terminal:
-            phase = "Succeeded" if local.spec.restart_policy == "Always" else "Failed"
-            actions += from_node(machine, (self._finish(pod, local, phase),))
+            ended = pods.signalled(local, reading.rules.kubelet, now)
+            failed = any(each.exit_code for part, each in ended.parts() if part.role == "main")
+            actions += from_node(machine, (self._finish(pod, ended, "Failed" if failed else "Succeeded"),))
         actions += from_node(machine, (DeletePod(pod.key, pod.uid, 0, "everything in it has stopped"),))
         actions.append(Forget(machine.name, local.uid, local.key))
         return Plan(None, tuple(actions))

@@ -22,6 +22,8 @@ from reconverge.model.value import Seconds
 
 CRASH_LOOP = "CrashLoopBackOff"
 IMAGE = "ImagePullBackOff"
+TERMINATED = 143
+"""The exit code of a program that the stop signal has ended (128 + SIGTERM)."""
 INITIALISING = "PodInitializing"
 
 HasImage = Callable[[Part, LocalContainer], bool]
@@ -129,6 +131,15 @@ def phase_of_end(local: LocalPod) -> str:
 def without_sidecars(local: LocalPod, timings: KubeletTimings, now: Seconds) -> LocalPod:
     """The pod with everything ended that still runs beside containers that have ended for good."""
     after = [containers.exited(each, 0, timings, now) if each.state == "running" else each for each in local.containers]
+    return local.with_containers(tuple(after))
+
+
+def signalled(local: LocalPod, timings: KubeletTimings, now: Seconds) -> LocalPod:
+    """The pod after the stop signal: what ran has ended well where it would be started again, else by the signal."""
+    code = 0 if local.spec.restart_policy == "Always" else TERMINATED
+    after = [
+        containers.exited(each, code, timings, now) if each.state == "running" else each for each in local.containers
+    ]
     return local.with_containers(tuple(after))
 
 
