@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 from hypothesis import settings
+
+# Values of the model hold no cycles: what is not needed goes by itself, and looking for it often takes time.
+gc.set_threshold(200_000, 50, 50)
 
 settings.register_profile("repeatable", derandomize=True, database=None, deadline=None, print_blob=False)
 settings.register_profile("search", deadline=None)

@@ -15,6 +15,7 @@ RECORDED = frozenset({
 """Loops that the recordings exercise; they have no cloud and no autoscalers."""
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize(("made", "numbers"), WRONG.values(), ids=WRONG.keys())
 def test_a_wrong_rule_is_noticed(made: Made, numbers: tuple[str, ...], recordings: list[Recording]) -> None:
     plane = recorded_control_plane().replacing(made())

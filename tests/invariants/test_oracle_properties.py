@@ -132,7 +132,7 @@ def clusters(draw: st.DrawFn) -> tuple[Store, Pod]:
     return store, change.after
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(clusters())
 def test_the_scheduler_binds_where_the_oracle_says_and_only_if_it_says_so(world: tuple[Store, Pod]) -> None:
     store, pod = world
@@ -145,7 +145,7 @@ def test_the_scheduler_binds_where_the_oracle_says_and_only_if_it_says_so(world:
     assert bool(chosen) == bool(fitting)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(clusters())
 def test_thinking_all_pods_away_leaves_only_what_the_nodes_say(world: tuple[Store, Pod]) -> None:
     store, pod = world

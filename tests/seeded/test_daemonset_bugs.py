@@ -175,7 +175,10 @@ CASES: list[Case] = [
         "caught": "no-unprovoked-kill",
         "objects": [daemon_set()],
         "nodes": "1x4cpu,16Gi",
-        "may": {"taint": {"times": 1, "key": "spare", "value": "", "effect": "NoSchedule"}},
+        "may": {
+            "taint": {"times": 1, "key": "spare", "value": "", "effect": "NoSchedule"},
+            "container-crash": 1,
+        },
         "trace": ["taint node-1 spare"],
     },
     {

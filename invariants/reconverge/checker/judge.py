@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from attrs import frozen
@@ -11,6 +11,8 @@ from attrs import frozen
 from reconverge.invariants import Invariant, Quiet, Situation, Step, Violation
 from reconverge.invariants.relations import may_touch, promised_to, touched
 from reconverge.model.store import Change
+
+Invariants = tuple[Invariant, ...]
 
 
 @frozen
@@ -42,7 +44,8 @@ class Judge:
         self.applicable: Counter[str] = Counter()
         self._seen: set[tuple[str, str]] = set()
         """(invariant id, key) of the same: looking there is cheaper than making the reference of each object."""
-        self._relevant: dict[str, tuple[tuple[Invariant, ...], tuple[Invariant, ...]]] = {}
+        self._relevant: dict[str | frozenset[str], tuple[frozenset[str], Invariants, Invariants]] = {}
+        """By the kinds of changes: the kinds that were in the store, and the invariants that may be touched then."""
         self.subjects: dict[tuple[str, str], None] = {}
         """(invariant id, object) of everything that was applicable at least once, in order of appearance."""
 
@@ -51,7 +54,7 @@ class Judge:
         found: list[Found] = []
         if not step.changes:
             return found
-        always, stepwise = self._concerned(step.changes)
+        always, stepwise = self._concerned(step)
         keys: dict[str, Iterable[str]] = {}
         for invariant in always:
             for key in self._touched(invariant, step.after, step.changes, keys):
@@ -61,18 +64,28 @@ class Judge:
                 found += self._judge(invariant, step, step.after, key, step.before)
         return found
 
-    def _concerned(self, changes: tuple[Change, ...]) -> tuple[tuple[Invariant, ...], tuple[Invariant, ...]]:
-        """The invariants that changes of these kinds can touch: (always, on_step)."""
-        if len(changes) > 1:
-            return self.always, self.stepwise
-        kind = changes[0].kind
-        found = self._relevant.get(kind)
-        if found is None:
-            found = self._relevant[kind] = (
-                tuple(each for each in self.always if may_touch(each, kind)),
-                tuple(each for each in self.stepwise if may_touch(each, kind)),
+    def _concerned(self, step: Step) -> tuple[tuple[Invariant, ...], tuple[Invariant, ...]]:
+        """The invariants that a step's changes can touch, of what there is in the store: (always, on_step)."""
+        changes, there = step.changes, step.after.store.tables
+        kinds = changes[0].kind if len(changes) == 1 else frozenset(each.kind for each in changes)
+        known = self._relevant.get(kinds)
+        if known is None or known[0] != there.keys():
+            known = self._relevant[kinds] = (
+                frozenset(there),
+                self._touchable(self.always, kinds, there),
+                self._touchable(self.stepwise, kinds, there),
             )
-        return found
+        return known[1], known[2]
+
+    def _touchable(
+        self, invariants: tuple[Invariant, ...], kinds: str | frozenset[str], there: Container[str]
+    ) -> tuple[Invariant, ...]:
+        each_kind = (kinds,) if isinstance(kinds, str) else kinds
+        return tuple(
+            each
+            for each in invariants
+            if (not each.for_each or each.for_each in there) and any(may_touch(each, kind) for kind in each_kind)
+        )
 
     def situation(self, situation: Situation) -> list[Found]:
         """What of `always` does not hold in a situation, judged from scratch."""

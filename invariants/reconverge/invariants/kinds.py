@@ -55,6 +55,8 @@ class Invariant:
     """Whether it is applicable to an object as things stand; None for always."""
     touched_by: Touches | None = field(default=None, repr=False)
     """Keys of the objects that a change may affect; None for the standard relation of kinds."""
+    watches: frozenset[str] = frozenset()
+    """Kinds of objects whose changes can break it; empty for all that `touched_by` or the standard relation knows."""
     default: bool = True
     """Whether it is checked unless a scenario chooses otherwise."""
     needs: str = ""
@@ -112,6 +114,7 @@ def invariant(
     source: str = "",
     applies: Applies | None = None,
     touched_by: Touches | None = None,
+    watches: Iterable[str] = (),
     default: bool = True,
     needs: str = "",
 ) -> Callable[[Judge], Invariant]:
@@ -124,6 +127,6 @@ def invariant(
     def make(judge: Judge) -> Invariant:
         text = statement or " ".join((judge.__doc__ or "").split())
         told = (id, kind, family, for_each, text, why, remedy, source)
-        return Invariant(*told, judge, applies, touched_by, default, needs)
+        return Invariant(*told, judge, applies, touched_by, frozenset(watches), default, needs)
 
     return make

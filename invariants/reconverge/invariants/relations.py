@@ -21,6 +21,8 @@ def promised_to(subject: ApiObject) -> str:
 
 def may_touch(invariant: Invariant, kind: str) -> bool:
     """Whether changes of a kind can affect any object of the invariant's kind at all."""
+    if invariant.watches:
+        return kind in invariant.watches
     if invariant.touched_by is not None or invariant.for_each in ("", kind) or kind == "Pod":
         return True
     return (kind, invariant.for_each) in (("ReplicaSet", "Deployment"), ("EndpointSlice", "Service"))

@@ -90,7 +90,7 @@ def usage_of(pods: list[Pod]) -> dict[str, Usage]:
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(STEPS, st.data())
 def test_random_writes_leave_the_indexes_and_the_usage_right(steps: list[Any], data: st.DataObject) -> None:
     table = Table("Pod")

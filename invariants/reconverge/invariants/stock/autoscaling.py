@@ -58,6 +58,7 @@ def _moved(step: Step, autoscaler: HorizontalPodAutoscaler) -> tuple[Any, Any] |
     source="documentation of horizontal pod autoscaling (migrating Deployments and StatefulSets)",
     applies=_has_target,
     touched_by=_of_target,
+    watches=(*SCALABLE,),
 )
 def autoscaler_bounds(step: Step, autoscaler: HorizontalPodAutoscaler) -> Iterable[Violation]:
     """Judges each change of the count: one that ends outside, farther than it began. Starting there breaks nothing."""
@@ -101,6 +102,7 @@ def _has_rested(situation: Situation, autoscaler: HorizontalPodAutoscaler) -> bo
     source="pkg/controller/podautoscaler/horizontal.go",
     applies=_has_rested,
     touched_by=_of_target,
+    watches=(*SCALABLE,),
 )
 def scaling_has_cause(step: Step, autoscaler: HorizontalPodAutoscaler) -> Iterable[Violation]:
     """Judges the autoscaler's own changes; compares with the start, at which it rested."""

@@ -106,6 +106,10 @@ def _budgets_of_removal(situation: Situation, change: Change) -> Iterable[str]:
     remedy="See whether the budget's status was up to date when the eviction was granted.",
     source="pkg/registry/core/pod/storage/eviction.go; pkg/controller/disruption/disruption.go",
     touched_by=_budgets_of_eviction,
+    watches=(
+        "Pod",
+        "PodDisruptionBudget",
+    ),
 )
 def budget_honoured(step: Step, budget: PodDisruptionBudget) -> Iterable[Violation]:
     """Counts ready pods that are not Terminating, after the eviction of one of them.
@@ -212,6 +216,7 @@ def _may_not_know(step: Step, budget: PodDisruptionBudget, lost: Iterable[Pod]) 
     "preempted, and one change at a time.",
     source="documentation of disruptions (what a budget does not limit)",
     touched_by=_budgets_of_removal,
+    watches=("Pod",),
 )
 def budget_kept(step: Step, budget: PodDisruptionBudget) -> Iterable[Violation]:
     """Judges every healthy pod that is removed on purpose, whatever else is down."""

@@ -32,6 +32,7 @@ def _machines(situation: Situation, change: Change) -> Iterable[str]:
     remedy="See which container the kubelet started, and what it took for done.",
     source="pkg/kubelet/kuberuntime/kuberuntime_manager.go; documentation of init and sidecar containers",
     touched_by=_machines,
+    watches=(MACHINES,),
 )
 def containers_start_in_turn(step: Step, _: None) -> Iterable[Violation]:
     """Judges each container that runs after a kubelet's step and did not before."""

@@ -38,6 +38,7 @@ def _of_new_job(situation: Situation, change: Change) -> Iterable[str]:
     remedy="See what the CronJob's status had as active.",
     source="pkg/controller/cronjob/cronjob_controllerv2.go (syncCronJob)",
     touched_by=_of_new_job,
+    watches=("Job",),
 )
 def cronjob_concurrency(step: Step, cron: CronJob) -> Iterable[Violation]:
     """Judges each Job that the controller makes, by those that are there."""

@@ -93,6 +93,7 @@ def _is_evicted(pod: Pod) -> bool:
     remedy="Cordon all nodes to be drained before the first is drained.",
     source="documentation of safely draining a node",
     default=False,
+    watches=("Pod",),
 )
 def moved_once(step: Step, _: None) -> Iterable[Violation]:
     """Judges evictions by drains: of a pod that was created after another drain of the same run had begun."""

@@ -46,6 +46,10 @@ def _jobs_of_change(situation: Situation, change: Change) -> Iterable[str]:
     remedy="See which pods the counters were made of.",
     source="pkg/controller/job/job_controller.go (trackJobStatusAndRemoveFinalizers, manageJob)",
     touched_by=_jobs_of_change,
+    watches=(
+        "Job",
+        "Pod",
+    ),
 )
 def job_accounting(step: Step, job: Job) -> Iterable[Violation]:
     """Judges the counters at every write of a status, and the number of pods at every creation of one."""

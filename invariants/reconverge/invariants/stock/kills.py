@@ -29,6 +29,7 @@ from reconverge.invariants.stock.selection import selection_refusals
 from reconverge.invariants.stock.waits import in_quarantine, too_soon
 from reconverge.model.cluster import Cluster
 from reconverge.model.local_pods import LocalPod
+from reconverge.model.loop import MACHINES
 from reconverge.model.loops.cluster_autoscaler.writes import to_be_deleted
 from reconverge.model.loops.kubelet.actions import Forget, Locally
 from reconverge.model.objects import Pod
@@ -131,6 +132,10 @@ CAUSES: dict[str, Callable[[Step, Pod], str]] = {
     remedy="See what the loop believed: an old plan, an old view, or silence taken for death.",
     source="pkg/controller/tainteviction/taint_eviction.go; pkg/kubelet/lifecycle/predicate.go; "
     "pkg/controller/nodelifecycle/node_lifecycle_controller.go",
+    watches=(
+        "Pod",
+        MACHINES,
+    ),
 )
 def no_unprovoked_kill(step: Step, _: None) -> Iterable[Violation]:
     """Judges removals, ends and not-ready marks of bound pods, also of those that do not run yet."""

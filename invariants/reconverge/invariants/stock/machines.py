@@ -33,6 +33,10 @@ GENERATED = frozenset({"ReplicaSet", "DaemonSet"})
     why="Two live copies of one identity write to the same data.",
     remedy="Never force-delete a pod before its machine is known to be off; fence the machine first.",
     source="documentation of StatefulSets (at most one), force deletion; pkg/registry/core/pod/storage/storage.go",
+    watches=(
+        "Pod",
+        MACHINES,
+    ),
 )
 def pod_on_one_node(step: Step, _: None) -> Iterable[Violation]:
     """Counts processes, of Terminating pods and on cut-off machines, too."""
@@ -155,6 +159,10 @@ def _machines_and_nodes(situation: Situation, change: Change) -> Iterable[str]:
     remedy="See which admission let the pod in.",
     source="pkg/kubelet/lifecycle/predicate.go; documentation of node allocatable",
     touched_by=_machines_and_nodes,
+    watches=(
+        MACHINES,
+        "Node",
+    ),
 )
 def requests_within_capacity(situation: Situation, node: Node) -> Iterable[Violation]:
     """Sums what the machine's pods hold that the present kubelet has admitted and that have not stopped."""

@@ -129,6 +129,7 @@ def _held_up(quiet: Quiet, node: str) -> str:
     why="What still runs there dies at once: no budget is asked, no grace period is given, no endpoint is withdrawn.",
     remedy="Suspend the cloud's own rebalancing of zones, have one group per zone, or let a termination handler drain.",
     source="autoscaler/cluster-autoscaler/cloudprovider/aws/README.md (AZRebalance)",
+    watches=(MACHINES,),
 )
 def drained_before_removed(step: Step, _: None) -> Iterable[Violation]:
     """Judges machines that cease to exist by the doing of a control loop; what a DaemonSet runs belongs to them."""

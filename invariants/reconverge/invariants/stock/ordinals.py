@@ -36,6 +36,7 @@ def _set_of_pod(situation: Situation, change: Change) -> Iterable[str]:
     remedy="See what the controller took for available.",
     source="pkg/controller/statefulset/stateful_set_control.go; documentation of StatefulSets",
     touched_by=_set_of_pod,
+    watches=("Pod",),
 )
 def ordered_pods(step: Step, sts: StatefulSet) -> Iterable[Violation]:
     """Judges what the StatefulSet controller creates and deletes, with the cluster as it was just before."""

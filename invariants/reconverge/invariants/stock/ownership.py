@@ -23,6 +23,7 @@ OWNERS = {"replicaset": "ReplicaSet", "statefulset": "StatefulSet", "daemonset":
     why="Two controllers of one pod undo each other's work; a pod made by hand is lost when a controller adopts it.",
     remedy="Give each workload labels and a selector of its own, and pods made by hand labels of their own.",
     source="pkg/controller/controller_ref_manager.go; documentation of ReplicaSets (non-template pod acquisitions)",
+    watches=("Pod",),
 )
 def one_controller(step: Step, _: None) -> Iterable[Violation]:
     """Judges deletions by workload loops, and owners that change without the pod having been released."""

@@ -34,6 +34,7 @@ TIDYING = frozenset({"descheduler", "cluster-autoscaler"})
     why="Nothing corrects a placement later: what is wrong when a pod is bound stays wrong until the pod goes.",
     remedy="Let one scheduler with a view that has caught up place the pods; see what its view lacked.",
     source="pkg/scheduler/framework/plugins/; pkg/registry/core/pod/storage/storage.go (binding checks none of it)",
+    watches=("Pod",),
 )
 def placement_honoured(step: Step, _: None) -> Iterable[Violation]:
     """Judges the node of each binding with an oracle of its own."""
@@ -64,6 +65,7 @@ def _misplaced(pod: Pod, node: str, refusals: list[Refusal]) -> Violation:
     why="A rejected pod has failed for good: a bare pod is lost, a Job counts a failure, a ReplicaSet creates another.",
     remedy="Have resources released before the end of a pod is published; leave room for what the kubelet still holds.",
     source="pkg/kubelet/lifecycle/predicate.go",
+    watches=("Pod",),
 )
 def admission_agrees(step: Step, _: None) -> Iterable[Violation]:
     """Judges rejections for reasons that the scheduler knows, too; pods that name their node were never scheduled."""
@@ -101,6 +103,10 @@ def _admissible(store: Store, pod: Pod, node: Node) -> bool:
     why="A pod that was evicted for a better place and finds none is down for nothing.",
     remedy="Let the tool that evicts simulate the scheduler's own rules (node fit), or mark the pod as one that stays.",
     source="the descheduler's nodeFit; cluster-autoscaler/simulator/",
+    watches=(
+        "Pod",
+        "Node",
+    ),
 )
 def removal_has_room(step: Step, _: None) -> Iterable[Violation]:
     """Judges what the descheduler and the cluster autoscaler remove."""

@@ -40,6 +40,10 @@ def _may_tell(situation: Situation, change: Change) -> Iterable[str]:
     remedy="See how the kubelet comes to its answer: an old one, or none at all.",
     source="pkg/kubelet/prober/worker.go; pkg/kubelet/status/status_manager.go",
     touched_by=_may_tell,
+    watches=(
+        "Pod",
+        MACHINES,
+    ),
 )
 def readiness_true(step: Step, _: None) -> Iterable[Violation]:
     """Judges what a kubelet takes for true on its machine, and what it reports, by the behaviour of the template."""

@@ -82,6 +82,7 @@ def _above(step: Step, *, terminating: bool) -> Iterable[Violation]:
     why="More pods than were planned for take room that others count on.",
     remedy="See why the controller did not know of the pods that were there.",
     source="pkg/controller/deployment/util/deployment_util.go (NewRSNewReplicas)",
+    watches=("Pod",),
 )
 def rollout_ceiling(step: Step, _: None) -> Iterable[Violation]:
     """Judges creations: after a scale-down there may be more pods for a moment, but none is added to them.
@@ -99,6 +100,7 @@ def rollout_ceiling(step: Step, _: None) -> Iterable[Violation]:
     remedy="Plan for the surge and as many Terminating pods, shorten the grace period, or choose Recreate.",
     source="documentation of Deployments (Terminating pods are not counted)",
     default=False,
+    watches=("Pod",),
 )
 def rollout_ceiling_terminating(step: Step, _: None) -> Iterable[Violation]:
     """Broken by most rollouts of pods that take a while to stop, so it is judged only where it is asked for."""
@@ -124,6 +126,7 @@ def _deployments_of_removal(situation: Situation, change: Change) -> Iterable[st
     source="pkg/controller/deployment/rolling.go (reconcileOldReplicaSets)",
     applies=lambda _, deployment: deployment.strategy == "RollingUpdate",
     touched_by=_deployments_of_removal,
+    watches=("Pod",),
 )
 def rollout_floor(step: Step, deployment: Deployment) -> Iterable[Violation]:
     """Judges each available pod of an old ReplicaSet that is scaled down, whatever else is down."""

@@ -66,6 +66,11 @@ def at_stake(situation: Situation, service: Service) -> bool:
     source="documentation of Services and EndpointSlices (conditions); of disruptions",
     applies=at_stake,
     touched_by=_services_at_stake,
+    watches=(
+        "EndpointSlice",
+        "Service",
+        MACHINES,
+    ),
 )
 def service_available(situation: Situation, service: Service) -> Iterable[Violation]:
     """An endpoint serves if its slice calls it ready, its machine is up, and it has been ready for `serves-after`."""

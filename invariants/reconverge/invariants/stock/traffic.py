@@ -174,6 +174,10 @@ _REQUESTS_SOURCE = "documentation of pod lifecycle (termination of pods); pkg/pr
     applies=_voluntary,
     touched_by=_services_of_change,
     needs=PROXY,
+    watches=(
+        "Service",
+        MACHINES,
+    ),
 )
 def no_request_lost(situation: Situation, service: Service) -> Iterable[Violation]:
     """Judges the rules of every node that runs, as long as no failure has struck."""
@@ -193,6 +197,10 @@ def no_request_lost(situation: Situation, service: Service) -> Iterable[Violatio
     touched_by=_services_of_change,
     default=False,
     needs=PROXY,
+    watches=(
+        "Service",
+        MACHINES,
+    ),
 )
 def traffic_reaches_pods(situation: Situation, service: Service) -> Iterable[Violation]:
     """Judges the rules of every node that runs."""
@@ -227,6 +235,11 @@ def _has_clients(situation: Situation, service: Service) -> bool:
     applies=_has_clients,
     touched_by=_services_reached,
     needs=PROXY,
+    watches=(
+        "Service",
+        "Node",
+        MACHINES,
+    ),
 )
 def service_reachable(situation: Situation, service: Service) -> Iterable[Violation]:
     """Compares where the Service was reached at the start with where it is reached now."""
