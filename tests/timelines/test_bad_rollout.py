@@ -1,4 +1,4 @@
-"""A rollout to a template whose pods never get ready, and what happens when the old template is applied again."""
+"""A rollout to a template whose image cannot be pulled, and what happens when the old template is applied again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-BAD = {"behaviour": "never-ready"}
+BAD = {"behaviour": "no-image"}
 
 
 def sizes(shop: Any) -> list[int]:
