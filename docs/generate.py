@@ -104,6 +104,12 @@ after a dot an annotation is about that container alone, as in `reconverge/behav
 seconds, or as in `90s`, `2m`, `1h`. `reconverge list annotations` prints the same."""
 
 
+EXAMPLES_PAGE = """\
+Each is small, says at its top what it shows, and is a test: `pytest examples` runs all of them,
+`reconverge check examples/drain/one-replica-one-budget.scenario.yaml` runs one. What is expected to be violated is
+violated, and beside every scenario in which something breaks there is one in which it does not."""
+
+
 def page(path: str) -> str:
     """One of the PAGES, made anew."""
     return PAGES[path]()
@@ -117,6 +123,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/fidelity.md": _fidelity,
     "docs/invariants.md": lambda: invariants(stock()),
     "docs/events.md": lambda: events(EVENTS),
+    "examples/README.md": lambda: examples(sorted((ROOT / "examples").glob("*/*.scenario.yaml"))),
     "README.md": lambda: with_transcripts((ROOT / "README.md").read_text("utf-8")),
 }
 """How to make every page, by its path from the root."""
@@ -253,6 +260,26 @@ def events(every: Mapping[str, type[Event]]) -> str:
 
 def _table(what: str, every: Mapping[str, str]) -> list[str]:
     return [f"| {what} | what it says |", "|---|---|", *(f"| {name} | {_cell(told)} |" for name, told in every.items())]
+
+
+# Examples -----------------------------------------------------------------------------------------------------------
+
+
+def examples(files: Iterable[Path]) -> str:
+    """All scenarios by folder: what the comment at the top of each says, and what is violated in it."""
+    lines = ["# Examples", "", MADE, "", *EXAMPLES_PAGE.splitlines()]
+    folder = ""
+    for file in files:
+        if file.parent.name != folder:
+            folder = file.parent.name
+            lines += ["", f"## {folder}", "", "| scenario | what it shows | violated |", "|---|---|---|"]
+        text = file.read_text("utf-8")
+        comment = " ".join(line.removeprefix("#").strip() for line in text.split("apiVersion:")[0].splitlines())
+        expected = yaml.safe_load(text)["spec"].get("expect", {}).get("violated", ())
+        broken = ", ".join(each if isinstance(each, str) else next(iter(each)) for each in expected)
+        name = file.name.removesuffix(".scenario.yaml")
+        lines.append(f"| [{name}]({folder}/{file.name}) | {_cell(comment)} | {broken or 'nothing'} |")
+    return _page(lines)
 
 
 # Text ---------------------------------------------------------------------------------------------------------------

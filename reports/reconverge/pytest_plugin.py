@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SUFFIXES = (".scenario.yaml", ".scenario.yml")
 PROPERTY = "reconverge"
 """The name of the property that carries the claim of a scenario from a worker process to the summary."""
+MOST_CLAIMS = 40
+"""How many scenarios the summary lists one by one unless it is asked to be verbose."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -113,19 +115,22 @@ def _report(result: Result) -> str:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """One section: how many scenarios were checked, and within which bounds."""
+    """One section: how many scenarios were checked, and within which bounds; of many, only those that failed."""
     claims = list(_claims(terminalreporter.stats))
     if not claims:
         return
     terminalreporter.section("reconverge")
     noun = "scenario" if len(claims) == 1 else "scenarios"
     terminalreporter.line(f"{len(claims)} {noun} checked")
+    if len(claims) > MOST_CLAIMS and not terminalreporter.verbosity > 0:
+        terminalreporter.line("Those that passed are listed with -v, each with what was explored of it.")
+        claims = list(_claims(terminalreporter.stats, ("failed",)))
     for name, claim in claims:
         terminalreporter.line(f"{name}: {claim}")
 
 
-def _claims(stats: dict[str, list[Any]]) -> Iterator[tuple[str, str]]:
-    for outcome in ("failed", "passed"):
+def _claims(stats: dict[str, list[Any]], outcomes: tuple[str, ...] = ("failed", "passed")) -> Iterator[tuple[str, str]]:
+    for outcome in outcomes:
         for report in stats.get(outcome, ()):
             for name, value in getattr(report, "user_properties", ()):
                 if name == PROPERTY:

@@ -15,22 +15,6 @@ FILES = sorted(FOLDER.glob("*.scenario.yaml"))
 ABOUT_PROXIES = {"no-request-lost", "routes-converge", "service-reachable"}
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name.partition(".")[0])
-def test_an_example_is_as_it_says(file: Path) -> None:
-    scenario = Scenario.from_file(file)
-    assert scenario.loaded is not None
-    assert scenario.loaded.accounting.unsupported == ()
-    assert not scenario.loaded.skipped
-    expectation = check(scenario).expectation
-    assert expectation is not None
-    assert expectation.missed == ()
-
-
-def test_each_example_has_its_control() -> None:
-    broken = {bool(Scenario.from_file(file).expect) for file in FILES}
-    assert broken == {True, False}
-
-
 def scenario(**spec: Any) -> Scenario:
     """The rollout example's cluster with other words of its spec; None takes one away."""
     document = Scenario.from_file(FOLDER / "rollout-with-a-delay-before-the-stop.scenario.yaml").document

@@ -20,13 +20,21 @@ def omissions(root: Path) -> dict[str, Any]:
     return read
 
 
-@pytest.mark.parametrize("page", ["docs/fidelity.md", "docs/invariants.md", "docs/events.md", "README.md"])
+@pytest.mark.parametrize(
+    "page", ["docs/fidelity.md", "docs/invariants.md", "docs/events.md", "examples/README.md", "README.md"]
+)
 def test_page_is_what_the_code_makes(page: str, root: Path, generator: dict[str, Any]) -> None:
     assert (root / page).read_text("utf-8") == generator["page"](page), AGAIN
 
 
 def test_every_page_is_compared(generator: dict[str, Any]) -> None:
-    assert list(generator["PAGES"]) == ["docs/fidelity.md", "docs/invariants.md", "docs/events.md", "README.md"]
+    assert list(generator["PAGES"]) == [
+        "docs/fidelity.md",
+        "docs/invariants.md",
+        "docs/events.md",
+        "examples/README.md",
+        "README.md",
+    ]
 
 
 def test_every_loop_says_what_it_leaves_out(omissions: dict[str, Any], generator: dict[str, Any]) -> None:

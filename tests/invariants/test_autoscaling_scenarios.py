@@ -16,13 +16,6 @@ from reconverge.loading import LoadError
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "autoscaling"
 
 
-@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.scenario.yaml")), ids=lambda file: file.name.split(".")[0])
-def test_the_examples_are_as_they_say(file: Path) -> None:
-    expectation = check(Scenario.from_file(file)).expectation
-    assert expectation is not None
-    assert expectation.missed == ()
-
-
 def test_a_floor_equal_to_a_budget_blocks_a_drain_only_after_the_scale_down() -> None:
     scenario = Scenario.from_file(EXAMPLES / "floor-equal-to-budget.scenario.yaml")
     result = check(scenario)
