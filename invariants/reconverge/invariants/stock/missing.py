@@ -21,7 +21,15 @@ def why_missing(cluster: Cluster, pod: Pod) -> str:
         return f"{pod.reference} {doing} on {pod.node}, {where}"
     if pod.deletion_at is not None:
         return f"{pod.reference} is Terminating on {pod.node}"
-    return f"{pod.reference} on {pod.node} is {pod.phase}, not ready{f' ({pod.waiting})' if pod.waiting else ''}"
+    return f"{pod.reference} on {pod.node} is {not_ready(pod)}"
+
+
+def not_ready(pod: Pod) -> str:
+    """How far a pod that is not ready has come: its phase, what it waits for, how often it was restarted."""
+    waits = f" ({pod.waiting})" if pod.waiting else ""
+    again = pod.restarts_in_all
+    restarted = "" if not again else f", restarted {'once' if again == 1 else f'{again} times'}"
+    return f"{pod.phase}, not ready{restarted}{waits}"
 
 
 def _machine_trouble(cluster: Cluster, node: str) -> str:
