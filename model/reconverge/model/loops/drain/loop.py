@@ -13,112 +13,40 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 from typing import Any
 
-from attrs import frozen
-
 from reconverge.model.action import Action, DeletePod, Patch
 from reconverge.model.cluster import Cluster
 from reconverge.model.errors import ApiError, Conflict, NotFound, TooManyRequests
 from reconverge.model.eviction import Evict, eviction
-from reconverge.model.labels import label
 from reconverge.model.likeness import At, node_likeness, pod_likeness
 from reconverge.model.loop import ControlLoop, Plan, Reading
+from reconverge.model.loops.drain.filters import DrainFilters, filter_message
+from reconverge.model.loops.drain.memory import (
+    ASKING,
+    DONE,
+    EVICTED,
+    EVICTING,
+    LISTING,
+    NEW,
+    REFUSED,
+    Drain,
+    DrainMemory,
+    DrainOptions,
+    PodDrain,
+    ends_at,
+    given_up,
+    is_due,
+    next_look,
+    note,
+    waiting,
+)
 from reconverge.model.objects import Node, Pod, PodDisruptionBudget
 from reconverge.model.objects.pod import pod_selector_matches
 from reconverge.model.persistent import EMPTY, Map
 from reconverge.model.store import Change, Store
-from reconverge.model.value import Seconds, Value
-
-MIRROR = "kubernetes.io/config.mirror"
-DAEMON_SET_POD = "DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
-LOCAL_STORAGE = "Pods with local storage (use --delete-emptydir-data to override)"
-UNMANAGED = "cannot delete Pods that declare no controller (use --force to override)"
-
-ASKING, REFUSED, EVICTED, ERROR = "asking", "refused", "evicted", "error"
-NEW, LISTING, EVICTING, DONE = "new", "listing", "evicting", "done"
+from reconverge.model.value import Seconds
 
 
-@frozen
-class DrainOptions:
-    """The command's options; the defaults are what people write to get a node empty. `timeout` in seconds or None.
-
-    `until_empty` lists the pods again when those listed are gone, until none is left, as machine controllers do that
-    drain on their own (cluster-api); kubectl lists once.
-    """
-
-    ignore_daemonsets: bool = True
-    force: bool = True
-    delete_emptydir_data: bool = True
-    timeout: Seconds | None = None
-    grace: Seconds | None = None
-    until_empty: bool = False
-
-
-@frozen
-class PodDrain(Value):
-    """How far one pod has come: asking, refused (parked), evicted (Terminating), error (given up)."""
-
-    uid: int
-    state: str = ASKING
-    answer: str = ""
-    """What the eviction API last answered."""
-    asked_at: Seconds = 0
-    retry_at: Seconds | None = None
-    """When a refused request is repeated; None while nothing has changed since."""
-
-
-@frozen
-class Drain(Value):
-    """One drain: new (not cordoned yet), listing, evicting, done. `begun_at` is its first pass."""
-
-    options: DrainOptions = DrainOptions()
-    state: str = NEW
-    begun_at: Seconds = 0
-    pods: Map[str, PodDrain] = EMPTY
-    """The pods that it waits for, by key."""
-    error: str = ""
-
-
-@frozen
-class DrainStatus:
-    """What is to be said of a drain: draining, drained or failed; the pods it waits for, each with the last answer."""
-
-    state: str
-    waiting: tuple[tuple[str, str], ...] = ()
-    error: str = ""
-
-
-DrainMemory = Map[str, Drain]
-"""Drains by node, those that have ended too, until the node goes or is drained again."""
-
-
-def begin_drain(memory: DrainMemory, node: str, options: DrainOptions | None = None) -> DrainMemory:
-    """The memory with a drain of the node begun; whoever begins it wakes the key `node`."""
-    return memory.set(node, Drain(options or DrainOptions()))
-
-
-def cancel_drain(memory: DrainMemory, node: str) -> DrainMemory:
-    """The memory without the node's drain: the process is interrupted. The node stays as it is."""
-    return memory.discard(node)
-
-
-def drain_status(memory: DrainMemory, node: str) -> DrainStatus | None:
-    """The state of the node's drain; None if there is none."""
-    drain = memory.get(node)
-    if drain is None:
-        return None
-    waiting = tuple((key, _answer(drain.pods[key])) for key in sorted(drain.pods) if drain.pods[key].state != ERROR)
-    if drain.error:
-        return DrainStatus("failed", waiting, drain.error)
-    return DrainStatus("drained" if drain.state == DONE else "draining", waiting)
-
-
-def _answer(pod: PodDrain) -> str:
-    if pod.state == EVICTED:
-        return "evicted, and still Terminating: its kubelet has not reported that it has stopped"
-    return pod.answer or "not asked for yet"
-
-
-class DrainLoop(ControlLoop[DrainMemory]):
+class DrainLoop(DrainFilters, ControlLoop[DrainMemory]):
     """All drains that run. Keys are nodes: one pass makes all requests of a drain that are due."""
 
     name = "drain"
@@ -212,7 +140,7 @@ class DrainLoop(ControlLoop[DrainMemory]):
             elif self.to_evict(reading.store, pod):
                 pods[pod.key] = PodDrain(pod.uid)
         if errors:
-            return drain.with_(state=DONE, error=_filter_message(errors))
+            return drain.with_(state=DONE, error=filter_message(errors))
         return drain.with_(state=EVICTING, pods=Map(pods))
 
     def _progress(self, reading: Reading, drain: Drain) -> Drain:
@@ -226,26 +154,26 @@ class DrainLoop(ControlLoop[DrainMemory]):
             elif pod.deletion_at is not None and progress.state in (ASKING, REFUSED):
                 pods = pods.set(key, progress.with_(state=EVICTED, retry_at=None))
         drain = drain.with_(pods=pods)
-        deadline = _deadline(drain)
+        deadline = ends_at(drain)
         if deadline is None or deadline > reading.now:
             return drain
         late = f"global timeout reached: {drain.options.timeout:g}s"
-        for key in _waiting(drain):
+        for key in waiting(drain):
             doing = "waiting for" if drain.pods[key].state == EVICTED else "evicting"
-            drain = _given_up(drain, key, f"error when {doing} {_kubectl_name(key)}: {late}")
+            drain = given_up(drain, key, f"error when {doing} {_kubectl_name(key)}: {late}")
         return drain
 
     def _evicting(self, reading: Reading, memory: DrainMemory, node: str, drain: Drain) -> Sequence[Plan[DrainMemory]]:
-        due = [key for key in _waiting(drain) if _due(drain.pods[key], reading.now)]
+        due = [key for key in waiting(drain) if is_due(drain.pods[key], reading.now)]
         if due:
             return self._requests(reading, memory, node, drain, due)
-        if not _waiting(drain):
+        if not waiting(drain):
             if drain.options.until_empty and not drain.error:
                 drain = self._listed(reading, drain, node)
                 if drain.pods:
                     return self._evicting(reading, memory, node, drain)
             return (Plan(memory.set(node, drain.with_(state=DONE))),)
-        return (Plan(memory.set(node, drain), requeue_at=_next_look(drain), note=_note(drain)),)
+        return (Plan(memory.set(node, drain), requeue_at=next_look(drain), note=note(drain)),)
 
     def _requests(
         self, reading: Reading, memory: DrainMemory, node: str, drain: Drain, due: Iterable[str]
@@ -295,7 +223,7 @@ class DrainLoop(ControlLoop[DrainMemory]):
         last = refused[0][0] if refused else ()
         contested = bool(granted and refused)
         choice = pods[0].name if contested else ""
-        return Plan(memory, (*granted, *last), _next_look(memory[node]), choice), contested
+        return Plan(memory, (*granted, *last), next_look(memory[node]), choice), contested
 
     def failed(self, memory: DrainMemory, action: Action, error: ApiError) -> DrainMemory:
         """Keeps the answer: 429 parks the pod, 404 and another uid mean that it is gone, all else is given up.
@@ -316,7 +244,7 @@ class DrainLoop(ControlLoop[DrainMemory]):
                 memory = memory.set(node, drain.with_(pods=drain.pods.set(action.key, refused)))
             else:
                 message = f"error when evicting {_kubectl_name(action.key)}: {error.message}"
-                memory = memory.set(node, _given_up(drain, action.key, message, str(error)))
+                memory = memory.set(node, given_up(drain, action.key, message, str(error)))
         return memory
 
     # The rules, one each -------------------------------------------------------------------------------------
@@ -330,43 +258,13 @@ class DrainLoop(ControlLoop[DrainMemory]):
         """The writes of one eviction request."""
         return eviction(reading.store, pod, reading.rules, f"kubectl drain {node}", options.grace)
 
-    def filter_error(self, store: Store, pod: Pod, options: DrainOptions) -> str:
-        """Why a pod stops the drain of its node before anything is evicted; empty if it does not (makeFilters)."""
-        if self.of_daemon_set(pod):
-            if not self.daemon_set_gone(store, pod):
-                return "" if options.ignore_daemonsets else DAEMON_SET_POD
-            if not options.force:
-                return f'daemonsets.apps "{pod.owner.name if pod.owner else ""}" not found'
-        if label(pod.annotations, MIRROR) is not None or pod.terminal:
-            return ""
-        if "emptyDir" in pod.spec.volumes and not options.delete_emptydir_data:
-            return LOCAL_STORAGE
-        return UNMANAGED if pod.owner is None and not options.force else ""
-
-    def to_evict(self, store: Store, pod: Pod) -> bool:
-        """Whether a pod that passed the filters is evicted: not a mirror pod, not one of an existing DaemonSet."""
-        if label(pod.annotations, MIRROR) is not None:
-            return False
-        return not self.of_daemon_set(pod) or self.daemon_set_gone(store, pod)
-
-    def of_daemon_set(self, pod: Pod) -> bool:
-        """Whether a DaemonSet controls the pod; a finished one is like any other pod (daemonSetFilter)."""
-        return pod.owner is not None and pod.owner.kind == "DaemonSet" and not pod.terminal
-
-    def daemon_set_gone(self, store: Store, pod: Pod) -> bool:
-        """Whether the pod's DaemonSet has been deleted. Where the store has never held one, it counts as there."""
-        owner = pod.owner
-        if owner is None or "DaemonSet" not in store.tables:
-            return False
-        return store.get("DaemonSet", f"{pod.namespace}/{owner.name}") is None
-
     # What sets states apart ----------------------------------------------------------------------------------
 
     def marks(self, memory: DrainMemory, reading: Reading) -> Iterator[tuple[str, str, Any]]:
         """How far each drain is, and each pod that it waits for."""
         for node in sorted(memory):
             drain = memory[node]
-            deadline = _deadline(drain) if drain.state != DONE else None
+            deadline = ends_at(drain) if drain.state != DONE else None
             yield "Node", node, (drain.state, drain.options, bool(drain.error), _at(deadline))
             for key in sorted(drain.pods):
                 pod = drain.pods[key]
@@ -386,45 +284,6 @@ def _at(moment: Seconds | None) -> At | None:
     return None if moment is None else At(moment)
 
 
-def _waiting(drain: Drain) -> list[str]:
-    return sorted(key for key, pod in drain.pods.items() if pod.state != ERROR)
-
-
-def _due(pod: PodDrain, now: Seconds) -> bool:
-    return pod.state == ASKING or (pod.state == REFUSED and pod.retry_at is not None and pod.retry_at <= now)
-
-
-def _deadline(drain: Drain) -> Seconds | None:
-    return None if drain.options.timeout is None or drain.state == NEW else drain.begun_at + drain.options.timeout
-
-
-def _next_look(drain: Drain) -> Seconds | None:
-    """When there is something to do again: the next repeated request, or the end of the drain's time."""
-    moments = [pod.retry_at for pod in drain.pods.values() if pod.retry_at is not None]
-    deadline = _deadline(drain)
-    return min((*moments, *(() if deadline is None else (deadline,))), default=None)
-
-
-def _given_up(drain: Drain, key: str, message: str, answer: str = "") -> Drain:
-    """The drain with a pod given up. kubectl goes on with the others, and reports all errors at the end."""
-    pod = drain.pods[key]
-    given_up = pod.with_(state=ERROR, answer=answer or pod.answer, retry_at=None)
-    error = f"{drain.error}; {message}" if drain.error else message
-    return drain.with_(pods=drain.pods.set(key, given_up), error=error)
-
-
 def _kubectl_name(key: str) -> str:
     namespace, _, name = key.partition("/")
     return f'pods/"{name}" -n "{namespace}"'
-
-
-def _filter_message(errors: dict[str, list[str]]) -> str:
-    parts = []
-    for refusal, keys in sorted(errors.items()):
-        text = refusal if refusal.startswith("cannot delete") else f"cannot delete {refusal}"
-        parts.append(f"{text}: {', '.join(sorted(keys))}")
-    return "; ".join(parts)
-
-
-def _note(drain: Drain) -> str:
-    return "; ".join(f"{key}: {_answer(drain.pods[key])}" for key in _waiting(drain))
