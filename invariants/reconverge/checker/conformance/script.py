@@ -20,7 +20,7 @@ from reconverge.model.cluster import Cluster
 from reconverge.model.errors import NotFound
 from reconverge.model.events import Event, NodePartitioned, NodeRecovers, PodReady, PodUnready
 from reconverge.model.events.base import edited
-from reconverge.model.events.workloads import applied
+from reconverge.model.events.objects import applied
 from reconverge.model.eviction import eviction
 from reconverge.model.labels import with_label
 from reconverge.model.loops.drain import DrainOptions, begin_drain

@@ -40,6 +40,7 @@ from reconverge.model.events.nodes import (
     TaintRemoved,
     Uncordon,
 )
+from reconverge.model.events.objects import ManifestApplied, ObjectDeleted
 from reconverge.model.events.pods import (
     PodDeleted,
     PodEvicted,
@@ -51,8 +52,6 @@ from reconverge.model.events.pressure import PressureChanges
 from reconverge.model.events.proxies import ProxyResumes, ProxyStalls
 from reconverge.model.events.shutdown import InstanceStopped, NodeShutsDown
 from reconverge.model.events.workloads import (
-    ManifestApplied,
-    ObjectDeleted,
     RollBack,
     RollOut,
     RolloutPauses,

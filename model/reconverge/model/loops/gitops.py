@@ -13,7 +13,7 @@ from attrs import frozen
 
 from reconverge.model.action import Action, Written
 from reconverge.model.cluster import Cluster
-from reconverge.model.events.workloads import applied
+from reconverge.model.events.objects import applied
 from reconverge.model.likeness import At
 from reconverge.model.loop import ControlLoop, Plan, Reading
 from reconverge.model.naming import KINDS

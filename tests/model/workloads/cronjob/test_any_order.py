@@ -12,8 +12,8 @@ from reconverge.model.events.base import Event
 from reconverge.model.events.loops import LoopRestarts
 from reconverge.model.events.machines import NodeCrashes, NodeRecovers
 from reconverge.model.events.nodes import Cordon, Uncordon
+from reconverge.model.events.objects import ObjectDeleted
 from reconverge.model.events.pods import PodDeleted, PodForceDeleted
-from reconverge.model.events.workloads import ObjectDeleted
 
 Make = Callable[..., Any]
 NODES = st.sampled_from(["n1", "n2"])

@@ -10,7 +10,7 @@ import pytest
 from reconverge.model.canonical import fingerprint
 from reconverge.model.events.loops import LoopPauses, LoopRestarts, LoopResumes, WatchStalls
 from reconverge.model.events.nodes import Cordon, Uncordon
-from reconverge.model.events.workloads import ManifestApplied, ObjectDeleted
+from reconverge.model.events.objects import ManifestApplied, ObjectDeleted
 from reconverge.model.loops.cronjob.memory import Course, shape_of
 from reconverge.model.objects import Condition, CronJobStatus, Job, JobStatus
 from reconverge.model.schedule import EPOCH

@@ -11,8 +11,8 @@ from reconverge.model.daemon_pods import daemon_spec, only_node, pinned
 from reconverge.model.events.loops import LoopRestarts, WatchCatchesUp, WatchStalls
 from reconverge.model.events.machines import NodeCrashes, NodeRecovers
 from reconverge.model.events.nodes import Cordon, Drain, LabelChanges, NodeDeleted, TaintAdded, TaintRemoved
+from reconverge.model.events.objects import ObjectDeleted
 from reconverge.model.events.pods import PodDeleted
-from reconverge.model.events.workloads import ObjectDeleted
 from reconverge.model.labels import labels_of
 from reconverge.model.loop import Plan, Reading
 from reconverge.model.loops.daemonset import DaemonSetController, Manager

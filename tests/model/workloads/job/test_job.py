@@ -10,8 +10,8 @@ import pytest
 from reconverge.model.events.loops import LoopRestarts, WatchCatchesUp, WatchStalls
 from reconverge.model.events.machines import NodeCrashes
 from reconverge.model.events.nodes import Drain, NodeDeleted
+from reconverge.model.events.objects import ObjectDeleted
 from reconverge.model.events.pods import PodDeleted
-from reconverge.model.events.workloads import ObjectDeleted
 from reconverge.model.loops.job import JobController
 from reconverge.model.loops.job.backoff import Backoff
 from reconverge.model.objects import Pod

@@ -10,8 +10,9 @@ import pytest
 from reconverge.model.events.loops import LoopRestarts, WatchCatchesUp, WatchStalls
 from reconverge.model.events.machines import NodeCrashes, NodeRecovers
 from reconverge.model.events.nodes import Drain, NodeDeleted
+from reconverge.model.events.objects import ObjectDeleted
 from reconverge.model.events.pods import PodDeleted, PodForceDeleted
-from reconverge.model.events.workloads import ObjectDeleted, RollBack, RollOut, Scale
+from reconverge.model.events.workloads import RollBack, RollOut, Scale
 from reconverge.model.labels import Selector, label, labels_of
 from reconverge.model.objects import Deployment, PodDisruptionBudget
 from reconverge.model.objects.revision import REVISION_HASH
