@@ -89,15 +89,48 @@ ROUTED = scenario(
     check=[*LAWS, "routes-converge"],
 )  # fmt: skip
 
+PROBE = {"httpGet": {"port": 80}}
+PROGRAMS = {
+    "reconverge/starts-after": "15s", "reconverge/exits-after.migrate": "4s", "reconverge/stops-after.proxy": "5s",
+}  # fmt: skip
+CONTAINERS = {
+    "initContainers": [
+        {"name": "migrate", "image": "shop/app:1"},
+        {"name": "proxy", "image": "shop/proxy:1", "restartPolicy": "Always", "startupProbe": PROBE},
+    ],
+    "containers": [
+        {
+            "name": "app", "image": "shop/app:1", "startupProbe": {**PROBE, "failureThreshold": 5},
+            "readinessProbe": PROBE, "livenessProbe": PROBE, "resources": {"limits": {"memory": "1Gi"}},
+        },
+        {"name": "log", "image": "shop/log", "lifecycle": {"preStop": {"sleep": {"seconds": 3}}}},
+    ],
+}  # fmt: skip
+NESTED = scenario(
+    deployment("web", 2, template={
+        "metadata": {"labels": {"app": "web"}, "annotations": PROGRAMS}, "spec": CONTAINERS,
+    }),
+    may={
+        "container-crash": {"container": ["app", "log", "proxy"], "times": 3},
+        "container-hang": {"container": ["app", "proxy"], "times": 2}, "out-of-memory": 2, "node-out-of-memory": 2,
+        "registry-down": 1, "registry-back": 1, "network-plugin-down": 1, "network-unavailable": 1,
+        "node-reboot": 2, "kubelet-restart": 2, "node-crash": 1, "node-recover": 3, "runtime-hang": 1,
+        "delete-pod": 2, "rollout": {"behaviour": ["ready", "no-image", "hangs", "out-of-memory"], "times": 2},
+        "rollback": 1, "node-shutdown": 1, "loop-restart": {"loop": "kubelet"},
+    },
+    check=LAWS,
+)  # fmt: skip
+WORLDS = {"shop": SHOP, "rough": ROUGH, "routed": ROUTED, "nested": NESTED}
 
-@pytest.mark.parametrize("world", [SHOP, ROUGH, ROUTED], ids=["shop", "rough", "routed"])
+
+@pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS.keys())
 def test_laws_hold_whatever_happens(world: Scenario) -> None:
     machine = state_machine(world)
     run_state_machine_as_test(machine, settings=_settings(max_examples=12, steps=8))
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("world", [SHOP, ROUGH, ROUTED], ids=["shop", "rough", "routed"])
+@pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS.keys())
 def test_laws_hold_in_a_long_campaign(world: Scenario) -> None:
     run_state_machine_as_test(state_machine(world), settings=_settings(max_examples=60, steps=15))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from reconverge.model.control_plane import Write
 from reconverge.model.events import ContainerCrashes, KubeletRestarts, NodeReboots, PodReady, PodUnready
 from reconverge.model.objects import Behaviour
 from reconverge.model.rules import KubeletTimings, Rules
@@ -146,6 +147,20 @@ def test_a_crashed_container_is_restarted_in_the_same_pod(host: Any) -> None:
     assert (after.uid, after.node, after.restarts, after.ready) == (before.uid, "n1", 1, True)
     node.lab.happens(ContainerCrashes("pod/p"))
     assert node.lab.cluster.now == 710, "the second one waits ten seconds"
+
+
+def test_a_crash_in_the_middle_of_a_pass_is_not_lost(host: Any) -> None:
+    """The kubelet has seen the probe fail and is about to note it when the container ends."""
+    node = host()
+    node.bind()
+    node.lab.settle()
+    node.strikes(PodUnready("pod/p"))
+    node.lab.step()
+    node.strikes(ContainerCrashes("pod/p"))
+    assert isinstance(node.lab.plane.next(node.lab.cluster), Write)
+    node.lab.settle()
+    assert [error.code for error in node.lab.refused] == [409]
+    assert node.status() == ("Running", False, 1, "")
 
 
 def test_readiness_follows_the_probe(host: Any) -> None:

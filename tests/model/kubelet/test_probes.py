@@ -101,7 +101,7 @@ def played(
     failures = {"startup": 0, "liveness": 0}
     successes, ready = 0, None
     for now in range(400):
-        answers = now >= starts and (hung is None or now < hung)
+        answers = now >= starts and (hung is None or now <= hung)
         if startup is not None and started is None and _ticks(startup, now):
             failures["startup"] = 0 if answers else failures["startup"] + 1
             if answers:
@@ -178,9 +178,9 @@ def test_nobody_notices_a_program_that_hangs_without_probes(host: Any) -> None:
 
 def test_a_killed_container_has_its_grace(host: Any) -> None:
     node = bound(host, Behaviour("hangs", exits_after=5, stops_after=12), liveness=Probe(period=5, failure=1))
-    node.lab.until(16)
+    node.lab.until(21)
     assert node.status()[2] == 0
-    node.lab.until(17)
+    node.lab.until(22)
     assert node.status()[2] == 1
 
 

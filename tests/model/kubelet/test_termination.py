@@ -8,6 +8,7 @@ import pytest
 
 from reconverge.model.events import (
     ContainerCrashes,
+    ContainerHangs,
     NodeCrashes,
     NodePartitioned,
     NodeRecovers,
@@ -15,7 +16,7 @@ from reconverge.model.events import (
     PodUnready,
     RuntimeHangs,
 )
-from reconverge.model.objects import Behaviour
+from reconverge.model.objects import Behaviour, Container, Probe
 
 
 @pytest.mark.parametrize(
@@ -228,3 +229,20 @@ def test_a_hung_runtime_rests_even_if_it_ought_to_stop_something(host: Any) -> N
     assert len(node.lab.machine().pods) == 2
     node.lab.happens(NodeRecovers("n1"))
     assert dict(node.lab.machine().pods) == {}
+
+
+def test_what_a_hung_runtime_has_kept_from_the_kubelet_is_seen_before_the_stop(host: Any) -> None:
+    """A pod that is deleted after its probe has failed for long is not called ready while it stops."""
+    node = host()
+    probed = (Container("main", readiness=Probe(failure=1)),)
+    node.bind(behaviour=Behaviour(stops_after=9), containers=probed)
+    node.lab.settle()
+    node.lab.happens(RuntimeHangs("n1"))
+    node.strikes(ContainerHangs("pod/p"))
+    node.lab.until(60)
+    node.delete()
+    node.lab.quiet_now()
+    node.strikes(NodeRecovers("n1"))
+    node.lab.quiet_now()
+    assert node.status()[:2] == ("Running", False)
+    assert node.lab.cluster.now == 60

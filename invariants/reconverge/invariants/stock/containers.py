@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Situation, Step
+from reconverge.invariants.stock.facts import undisturbed
 from reconverge.model.cluster import Cluster
 from reconverge.model.local_pods import LocalContainer, LocalPod
 from reconverge.model.loop import MACHINES
@@ -82,9 +83,10 @@ def _wrong_again(step: Step, known: LocalPod, part: Part, container: LocalContai
     if now < container.since + container.backoff:
         return f"its back-off of {container.backoff:g} s is not over"
     pod = step.before.store.pod(known.key)
-    if pod is not None and pod.uid == known.uid and pod.deletion_at is not None and _connected(step, pod.node or ""):
-        return "the pod is being deleted"
-    return ""
+    if pod is None or pod.uid != known.uid or pod.deletion_at is None:
+        return ""
+    # A pass that began before the deletion does not know of it, nor does a kubelet that is cut off.
+    return "the pod is being deleted" if undisturbed(step) and _connected(step, pod.node or "") else ""
 
 
 def _connected(step: Step, node: str) -> bool:

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from reconverge.model.action import Action, Written
 from reconverge.model.cluster import Cluster
-from reconverge.model.errors import NotFound, StoreUnavailable, Unreachable
+from reconverge.model.errors import Conflict, NotFound, StoreUnavailable, Unreachable
 from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import MACHINES
 from reconverge.model.machines import Machine
@@ -24,16 +24,25 @@ NO_QUORUM = "etcdserver: no leader: etcd has lost its quorum"
 
 @frozen
 class Locally(Action):
-    """Set the state of one pod on the machine. Raises Unreachable if the kubelet cannot do it any more."""
+    """Set the state of one pod on the machine.
+
+    Raises Unreachable if the kubelet cannot do it any more, and Conflict if something has happened to the pod since
+    it was looked at: a crash or a reboot is not undone by a pass that does not know of it.
+    """
 
     node: str
     pod: LocalPod
     verb: str
     reason: str = ""
+    seen: LocalPod | None = None
+    """The pod as the pass knew it; None where that does not matter."""
 
     def apply(self, cluster: Cluster) -> Written:
         """Needs the machine, the kubelet and the container runtime, not the API server."""
         machine = _working(cluster, self.node)
+        known = machine.pods.get(self.pod.uid)
+        if self.seen is not None and known is not self.seen and known != self.seen:
+            raise Conflict(f"what runs of pod/{self.pod.key.removeprefix('default/')} on {self.node} has changed")
         return _with_machine(cluster, machine, machine.with_pod(self.pod))
 
     def describe(self) -> str:

@@ -37,16 +37,18 @@ class PodTermination(PodStatus):
             return Plan(None)
         if local.state == "running" and local.stop_by is None:
             due = now + self.stop_time(reading, pod, local)
-            told = local.with_(stop_by=due)
+            told = local.with_(stop_by=due, ready=self.probe(reading, local))
             if due > now:
                 # Not stopped before its time: readiness goes on being reported until then.
                 status = self._status(reading, machine, pod, told)
-                return Plan(None, (Locally(machine.name, told, "signals", "deleted"), *status), requeue_at=due)
+                return Plan(None, (Locally(machine.name, told, "signals", "deleted", local), *status), requeue_at=due)
             local = told
         if local.state == "admitted" and local.stop_by is None:
             due = now + reading.rules.kubelet.stop_not_started
             if due > now:
-                return Plan(None, (Locally(machine.name, local.with_(stop_by=due), "gives up"),), requeue_at=due)
+                return Plan(
+                    None, (Locally(machine.name, local.with_(stop_by=due), "gives up", "", local),), requeue_at=due
+                )
         if local.stop_by is not None and now < local.stop_by and local.state != "exited":
             return self._stopping(reading, machine, pod, local)
         actions: list[Action] = []
@@ -71,7 +73,7 @@ class PodTermination(PodStatus):
         actions: tuple[Action, ...] = ()
         if after != local:
             told = "finds ready" if after.ready else "finds not ready"
-            actions = (Locally(machine.name, after, told if after.ready != local.ready else "hurries"),)
+            actions = (Locally(machine.name, after, told if after.ready != local.ready else "hurries", "", local),)
         return Plan(None, (*actions, *self._status(reading, machine, pod, after)), requeue_at=due)
 
     def stop_time(self, reading: Reading, pod: Pod, local: LocalPod) -> Seconds:

@@ -5,6 +5,8 @@ Source: `pkg/kubelet/{kubelet,pod_workers}.go`, `pkg/kubelet/kuberuntime/kuberun
 
 from __future__ import annotations
 
+from attrs import evolve
+
 from reconverge.model.action import Action, DeletePod, Patch
 from reconverge.model.local_pods import LocalPod, admitted_pod
 from reconverge.model.loop import Plan, Reading
@@ -84,7 +86,7 @@ class PodWorker(PodTermination):
             return Plan(None, (*self._let_go(machine, local, refused[1]), *rejects))
         checked = local.with_(checked=True)
         after = self._run(reading, machine, pod, checked)
-        return after.with_(actions=(Locally(machine.name, checked, "admits again"), *after.actions))
+        return after.with_(actions=(Locally(machine.name, checked, "admits again", "", local), *after.actions))
 
     # Running -------------------------------------------------------------------------------------------------
 
@@ -120,7 +122,7 @@ class PodWorker(PodTermination):
             return Plan(None, (*before, *self._give_up(machine, pod, local)))
         step = self._step(reading, machine, local)
         while step is not None:
-            actions.append(step)
+            actions.append(evolve(step, seen=local))
             local = step.pod
             step = self._step(reading, machine, local)
         phase = self.phase_of_end(local)

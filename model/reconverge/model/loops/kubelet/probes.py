@@ -7,7 +7,7 @@ wait for the startup probe. Source: `pkg/kubelet/prober/{worker,prober_manager}.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil, inf
+from math import ceil, floor, inf
 
 from attrs import frozen
 
@@ -66,20 +66,26 @@ def _kill(probe: Probe, moment: Seconds) -> Seconds:
     return _first(probe, moment) + (probe.failure - 1) * probe.period
 
 
+def _killed_after(probe: Probe, ends: Seconds, started: Seconds) -> Seconds:
+    """When a probe has failed often enough that was answered up to a moment, the moment itself included."""
+    first = max((floor(ends / probe.period) + 1) * probe.period, _first(probe, started))
+    return first + (probe.failure - 1) * probe.period
+
+
 def _startup(probe: Probe | None, begins: Seconds, ends: Seconds) -> Seconds | None:
     if probe is None:
         return 0
     succeeds = _first(probe, begins)
-    return succeeds if succeeds < ends and succeeds <= _kill(probe, 0) else None
+    return succeeds if succeeds <= ends and succeeds <= _kill(probe, 0) else None
 
 
 def _liveness(probe: Probe | None, started: Seconds, begins: Seconds, ends: Seconds) -> Seconds | None:
-    """When a program that answers only from `begins` to `ends` has been found dead."""
+    """When a program that answers from `begins` to `ends`, both included, has been found dead."""
     if probe is None:
         return None
     if _kill(probe, started) < begins:
         return _kill(probe, started)
-    return None if ends == inf else _kill(probe, max(started, ends))
+    return None if ends == inf else _killed_after(probe, ends, started)
 
 
 def _readiness(
@@ -89,6 +95,6 @@ def _readiness(
     if probe is None:
         return max(started, begins), None
     ready = _first(probe, max(started, begins)) + (probe.success - 1) * probe.period
-    if ready >= ends:
+    if ready > ends:
         return None, None
-    return ready, None if ends == inf else _kill(probe, max(started, ends))
+    return ready, None if ends == inf else _killed_after(probe, ends, started)
