@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconverge.model.events import ContainerHangs, PodReady, PodUnready
+from reconverge.model.events import ContainerHangs, KubeletRestarts, PodReady, PodUnready
 from reconverge.model.loops.kubelet.probes import Course, course
 from reconverge.model.objects import Behaviour, Container, Probe
 from reconverge.model.parts import Part
@@ -191,3 +191,16 @@ def test_what_an_event_says_of_readiness_goes_before_the_probe(host: Any) -> Non
     assert node.status()[1] is False
     node.lab.happens(PodReady("pod/p"))
     assert node.status()[1] is True
+
+
+def test_a_restarted_kubelet_looks_at_the_probes_before_it_says_anything(host: Any) -> None:
+    """It is restarted at the very moment at which the probe has failed often enough."""
+    node = bound(host, Behaviour(), readiness=Probe(failure=1))
+    node.lab.settle()
+    node.strikes(ContainerHangs("pod/p"))
+    node.lab.cluster = node.lab.cluster.with_(now=10)
+    node.strikes(KubeletRestarts("n1"))
+    while node.lab.plane.next(node.lab.cluster) is not None:
+        node.lab.step()
+        assert node.lab.local("p").ready is not node.lab.local("p").checked
+    assert node.status()[1] is False

@@ -84,7 +84,7 @@ class PodWorker(PodTermination):
         if refused is not None:
             rejects = from_node(machine, (self._reject(pod, refused),))
             return Plan(None, (*self._let_go(machine, local, refused[1]), *rejects))
-        checked = local.with_(checked=True)
+        checked = local.with_(checked=True, ready=self.probe(reading, local))
         after = self._run(reading, machine, pod, checked)
         return after.with_(actions=(Locally(machine.name, checked, "admits again", "", local), *after.actions))
 
