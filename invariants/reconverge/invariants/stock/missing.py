@@ -21,6 +21,8 @@ def why_missing(cluster: Cluster, pod: Pod) -> str:
         return f"{pod.reference} {doing} on {pod.node}, {where}"
     if pod.deletion_at is not None:
         return f"{pod.reference} is Terminating on {pod.node}"
+    if pod.ready:
+        return f"{pod.reference} on {pod.node} is {pod.phase} and ready"
     return f"{pod.reference} on {pod.node} is {pod.phase}, not ready{f' ({pod.waiting})' if pod.waiting else ''}"
 
 
