@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -246,9 +247,11 @@ def require_something(loaded: Loaded, where: str) -> None:
     """Raises ScenarioError if nothing that was read runs pods: there would be nothing to check."""
     if any(isinstance(each, Pod) or hasattr(each, "template") for each in loaded.objects):
         return
-    left_out = ", ".join(f"{count} {kind}" for kind, count in sorted(loaded.skipped.items()))
-    found = f"only {left_out}" if left_out else "no Kubernetes object"
-    raise ScenarioError(f"nothing to check: {found}, and nothing that runs pods", where)
+    counts = Counter(each.kind for each in loaded.objects) + loaded.skipped
+    read = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+    found = f"only {read}, and nothing that runs pods" if read else "nothing that runs pods"
+    hint = "; a scenario in a folder is found by its name, *.scenario.yaml" if "Scenario.reconverge" in counts else ""
+    raise ScenarioError(f"nothing to check: {found}{hint}", where)
 
 
 def _name_of(paths: Sequence[str | Path]) -> str:
