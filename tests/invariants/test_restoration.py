@@ -45,6 +45,21 @@ def test_a_pod_called_ready_on_a_machine_without_power_does_not_run(lab: Any) ->
     assert "pod/web-new-b is bound on n2, whose machine is down" in violation.message
 
 
+@pytest.mark.parametrize(
+    ("scheduler", "said"),
+    [
+        ("default-scheduler", "is Pending: the scheduler has not looked at it"),
+        ("volcano", "is Pending: it is for the scheduler volcano, which is not modelled"),
+    ],
+)
+def test_a_replica_for_another_scheduler_is_told_of_as_such(lab: Any, scheduler: str, said: str) -> None:
+    deployment = lab.deployment(1)
+    rs = lab.set_of(deployment, replicas=1)
+    pods = lab.pods_of(rs, None, spec=lab.spec(scheduler_name=scheduler))
+    (violation,) = lab.broken("replicas-restored", lab.quiet(lab.situation(lab.node(), deployment, rs, *pods)))
+    assert said in violation.message
+
+
 @pytest.mark.parametrize(("down", "broken"), [(("n3",), False), ((), True), (("n2",), True)])
 def test_no_other_node_runs_the_pod_of_a_daemonset_for_a_dead_one(
     lab: Any, down: tuple[str, ...], broken: bool

@@ -14,6 +14,7 @@ from reconverge.checker.runner import Observer, Play, Rested, Struck, run
 from reconverge.checker.schedule import Interruption, Taken
 from reconverge.checker.trace import Difference, Pending, Stroke, Trace, TraceStep
 from reconverge.checker.world import World
+from reconverge.invariants.stock.missing import why_unplaced
 from reconverge.model.action import Action
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import Read, Wait
@@ -219,9 +220,7 @@ def waiting(cluster: Cluster) -> Iterator[Pending]:
                 _named(cluster, pod), f"Terminating: the kubelet of {pod.node} has not confirmed that it stopped"
             )
         elif pod.node is None:
-            yield Pending(
-                _named(cluster, pod), pod.unscheduled[1] if pod.unscheduled is not None else "not scheduled yet"
-            )
+            yield Pending(_named(cluster, pod), why_unplaced(pod))
         elif not pod.ready:
             yield Pending(_named(cluster, pod), f"on {pod.node}, {pod.waiting or pod.phase}, not ready")
 
