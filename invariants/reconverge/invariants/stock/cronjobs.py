@@ -100,7 +100,8 @@ def cronjob_runs(quiet: Quiet, cron: CronJob) -> Iterable[Violation]:
     """Broken by a Job that does not end while the policy forbids another one, and by a schedule without a run."""
     if quiet.outcome == "unfinished":
         return ()
-    if cron.status.last_scheduled_at is None and not cron.status.active:
+    # What repeats itself, as a container that crashes again and again, is not followed to the next moment.
+    if quiet.outcome == "rest" and cron.status.last_scheduled_at is None and not cron.status.active:
         return (Violation(cron.reference, f"{cron.reference} has never made a Job", {"schedule": cron.written}),)
     if cron.concurrency != "Forbid":
         return ()
