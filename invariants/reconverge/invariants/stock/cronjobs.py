@@ -92,7 +92,7 @@ def cronjob_history(quiet: Quiet, cron: CronJob) -> Iterable[Violation]:
     for_each="CronJob",
     statement="A CronJob that is not suspended goes on making Jobs: none waits for an earlier one for ever.",
     why="Work that is due every night is not done any more, and nothing says so.",
-    remedy="Give its Jobs an activeDeadlineSeconds, or use concurrencyPolicy Replace.",
+    remedy="Give its Jobs an activeDeadlineSeconds, or use concurrencyPolicy Replace; remove Nodes that are dead.",
     source="documentation of CronJobs (concurrency policy); pkg/controller/cronjob/cronjob_controllerv2.go",
     applies=lambda _, cron: not (cron.suspend or cron.terminating) and cron.next_moment(0) is not None,
 )

@@ -80,7 +80,7 @@ def service_available(situation: Situation, service: Service) -> Iterable[Violat
     """
     if serving(situation.cluster, service) or not _was_serving(situation, service) or not is_wanted(situation, service):
         return ()
-    if _left_with_one(situation, service):
+    if left_with_one(situation, service):
         return ()
     slice_ = situation.store.endpoint_slice(service.key)
     endpoints = slice_.endpoints if slice_ is not None else ()
@@ -163,7 +163,7 @@ def is_wanted(situation: Situation, service: Service) -> bool:
     return any(selector.matches(pod.labels) and pod.active for pod in store.orphan_pods(service.namespace))
 
 
-def _left_with_one(situation: Situation, service: Service) -> bool:
+def left_with_one(situation: Situation, service: Service) -> bool:
     """Whether somebody has scaled the only workload behind the Service to one pod, and something else happened, too.
 
     Who gives up the other replicas knows that the last one can go.
