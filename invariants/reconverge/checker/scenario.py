@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from reconverge.checker.world import Allowance, World
 from reconverge.invariants import Invariant, Registry
 from reconverge.invariants.stock import stock
 from reconverge.loading import Loaded, LoadError, load, nearest, parse_pools
+from reconverge.loading.decoders.storage import about_claims
 from reconverge.model.control_plane import ControlPlane
 from reconverge.model.events import EVENTS, Event, ManifestApplied, RestartsOnOldStore
 from reconverge.model.events.base import choices
@@ -261,14 +262,18 @@ def _name_of(paths: Sequence[str | Path]) -> str:
     return path.stem if path.suffix else (path.name or path.resolve().name)
 
 
-def _assumptions(loaded: Loaded, nodes: str | None) -> list[str]:
+def _assumptions(loaded: Loaded, nodes: str | None) -> Iterator[str]:
     if nodes is None and not describes_nodes(loaded):
         pool = parse_pools(DEFAULT_NODES)[0]
-        return [
+        yield (
             f"no nodes are described: {pool.count} of 4 CPU and 16Gi in zones {', '.join(pool.zones)} are assumed "
             f"(--nodes {DEFAULT_NODES})"
-        ]
-    return []
+        )
+    if any(map(about_claims, loaded.accounting.unsupported)):
+        yield (
+            "volume claims are taken to fit any node and to be free at once: neither a StorageClass nor a "
+            "PersistentVolume is described; with their StorageClass among the manifests they count"
+        )
 
 
 def stands_as_is(objects: Sequence[ApiObject]) -> bool:
