@@ -98,6 +98,14 @@ def test_the_same_budget_of_modelled_pods_is_judged(checked: Checked) -> None:
     assert {each.invariant for each in result.violated} == {"drain-completes"}
 
 
+def test_pods_of_a_statefulset_have_labels_of_their_own(checked: Checked) -> None:
+    sets = WEB.replace("Deployment", "StatefulSet").replace("replicas: 1", "replicas: 2")
+    for ordinal, judged in ((1, True), (2, False)):
+        selector = f"{{app: web, statefulset.kubernetes.io/pod-name: web-{ordinal}}}"
+        service = SERVICE.replace("{app: shop}", selector)
+        assert (said(checked(sets + service)) == []) is judged
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_operators_say_which_pods_are_theirs(checked: Checked, kind: str) -> None:
     version, labels = KINDS[kind]

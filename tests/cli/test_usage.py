@@ -64,6 +64,29 @@ def test_a_mistake_in_a_scenario_names_file_and_line(run: Any, shop: Path, monke
     assert ended.err == 'reconverge: bad.scenario.yaml:8: there is no event "drian". Did you mean "drain"?\n'
 
 
+def test_a_scenario_of_another_name_is_read_as_one(run: Any, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(shop)
+    Path("met.scenario.yaml").rename("mine.yaml")
+    ended = run("check", "mine.yaml")
+    assert (ended.code, ended.err) == (0, "")
+    assert "explored" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: [{port: 80}]}\n", "only 1 Service, and"),
+        ("apiVersion: reconverge/v1alpha1\nkind: Scenario\n", "is found by its name, *.scenario.yaml"),
+    ],
+)
+def test_what_was_read_and_is_nothing_to_check_is_named(run: Any, tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "k8s").mkdir()
+    (tmp_path / "k8s" / "a.yaml").write_text(text)
+    ended = run("check", tmp_path / "k8s")
+    assert ended.code == 2
+    assert said in ended.err
+
+
 def test_without_a_command_the_help_is_shown(run: Any) -> None:
     ended = run()
     assert ended.code == 2

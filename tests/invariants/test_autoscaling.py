@@ -10,9 +10,10 @@ from reconverge.model.action import Update
 from reconverge.model.events import LoadChanges, RollOut, Scale
 from reconverge.model.loop import LoopState
 from reconverge.model.loops.horizontal_autoscaler import Rescale
-from reconverge.model.objects import HorizontalPodAutoscaler
+from reconverge.model.objects import Container, HorizontalPodAutoscaler
 from reconverge.model.objects.autoscaling import Metric, ScalingBehavior, ScalingRules
 from reconverge.model.persistent import EMPTY, Map
+from reconverge.model.resources import Resources
 
 LOOP = "horizontal-autoscaler"
 CPU = Metric("Resource", "cpu", "Utilization", 50)
@@ -94,7 +95,7 @@ def test_others_may_move_the_count(lab: Any) -> None:
 
 def at(lab: Any, replicas: int, load: int, outcome: str = "rest", repeating: Any = (), **fields: Any) -> list[Any]:
     """What is broken when deployment/web of 500m each rests at some replicas under a load."""
-    deployment = lab.deployment(replicas)
+    deployment = lab.deployment(replicas, spec=fields.pop("spec", lab.spec()))
     rs = lab.set_of(deployment)
     end = lab.situation(lab.node(), deployment, rs, *lab.pods_of(rs, "n1"), autoscaler(lab, **fields))
     machines = end.cluster.machines.with_(load=Map({"deployment/web": load}))
@@ -136,3 +137,12 @@ def test_a_loop_in_which_it_scales_is_no_rest(lab: Any) -> None:
     write = Rescale(web, web.with_(replicas=4), autoscaler="default/web")
     assert "again and again" in at(lab, 3, 750, "loop", ((LOOP, write),))[0].message
     assert not at(lab, 3, 0, "loop", (("gitops", write.__class__(web, web)),))
+
+
+@pytest.mark.parametrize(("replicas", "broken"), [(3, False), (6, True)])
+def test_the_requests_of_sidecars_count_and_those_of_init_containers_do_not(
+    lab: Any, replicas: int, broken: bool
+) -> None:
+    sidecar = Container("proxy", Resources(cpu=500), restart_policy="Always")
+    spec = lab.spec(cpu=500, init_containers=(Container("migrate", Resources(cpu=4000)), sidecar))
+    assert bool(at(lab, replicas, 1500, spec=spec)) is broken

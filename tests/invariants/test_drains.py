@@ -97,3 +97,25 @@ def test_a_drain_that_has_ended_leaves_no_pod_that_it_had_to_evict(lab: Any) -> 
         {"node": None},
     ):
         assert done(lab, node, lab.pod(**left)) == []
+
+
+@pytest.mark.parametrize(
+    ("down", "evicted", "broken"),
+    [(True, True, False), (False, True, True), (True, False, True)],
+)
+def test_a_drain_that_waits_for_a_dead_machine_alone_is_nobodys_configuration(
+    lab: Any, down: bool, evicted: bool, broken: bool
+) -> None:
+    pod = lab.pod(deletion_at=900 if evicted else None)
+    loops = {"drain": LoopState(Map({"n1": Drain(state=EVICTING, pods=Map({pod.key: PodDrain(1, REFUSED, "429")}))}))}
+    situation = lab.situation(lab.node("n1"), pod, loops=loops, down=["n1"] if down else [])
+    assert bool(lab.broken("drain-completes", lab.quiet(situation))) is broken
+
+
+def test_a_refused_eviction_holds_up_the_drain_of_a_dead_machine_too(lab: Any) -> None:
+    gone, held = lab.pod("web-a", deletion_at=900), lab.pod("web-b")
+    pods = Map({each.key: PodDrain(place, REFUSED, "429") for place, each in enumerate((gone, held))})
+    loops = {"drain": LoopState(Map({"n1": Drain(state=EVICTING, pods=pods)}))}
+    situation = lab.situation(lab.node("n1"), gone, held, loops=loops, down=["n1"])
+    (violation,) = lab.broken("drain-completes", lab.quiet(situation))
+    assert violation.message == "the drain of node/n1 does not end: pod/web-b: 429"

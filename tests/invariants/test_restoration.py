@@ -10,7 +10,8 @@ from reconverge.invariants import Situation
 from reconverge.model.action import DeletePod
 from reconverge.model.loop import LoopState
 from reconverge.model.objects import Taint, Toleration
-from reconverge.model.objects.node import NO_SCHEDULE
+from reconverge.model.objects.daemonset import DaemonSetStatus
+from reconverge.model.objects.node import NO_SCHEDULE, UNREACHABLE
 
 
 def rested(
@@ -42,6 +43,42 @@ def test_a_pending_replica_is_told_of_in_the_schedulers_words(lab: Any) -> None:
 def test_a_pod_called_ready_on_a_machine_without_power_does_not_run(lab: Any) -> None:
     (violation,) = lab.broken("replicas-restored", rested(lab, "n1", "n2", down=("n2",)))
     assert "pod/web-new-b is bound on n2, whose machine is down" in violation.message
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "said"),
+    [
+        ("default-scheduler", "is Pending: the scheduler has not looked at it"),
+        ("volcano", "is Pending: it is for the scheduler volcano, which is not modelled"),
+    ],
+)
+def test_a_replica_for_another_scheduler_is_told_of_as_such(lab: Any, scheduler: str, said: str) -> None:
+    deployment = lab.deployment(1)
+    rs = lab.set_of(deployment, replicas=1)
+    pods = lab.pods_of(rs, None, spec=lab.spec(scheduler_name=scheduler))
+    (violation,) = lab.broken("replicas-restored", lab.quiet(lab.situation(lab.node(), deployment, rs, *pods)))
+    assert said in violation.message
+
+
+@pytest.mark.parametrize(("down", "broken"), [(("n3",), False), ((), True), (("n2",), True)])
+def test_no_other_node_runs_the_pod_of_a_daemonset_for_a_dead_one(
+    lab: Any, down: tuple[str, ...], broken: bool
+) -> None:
+    nodes = [lab.node(name) for name in ("n1", "n2", "n3")]
+    daemons = lab.daemon_set(status=DaemonSetStatus(desired=3))
+    pods = lab.pods_in(daemons, *nodes)
+    pods[2] = pods[2].with_(ready=False)
+    situation = lab.situation(*nodes, daemons, *pods, down=down)
+    assert bool(lab.broken("replicas-restored", lab.quiet(situation))) is broken
+
+
+def test_a_dead_node_that_a_daemonset_does_not_count_excuses_no_other(lab: Any) -> None:
+    dead = lab.node("n3", taints=(Taint(UNREACHABLE, NO_SCHEDULE),))
+    nodes = [lab.node("n1"), lab.node("n2"), dead]
+    daemons = lab.daemon_set(status=DaemonSetStatus(desired=2))
+    (one, *_) = lab.pods_in(daemons, *nodes)
+    situation = lab.situation(*nodes, daemons, one, down=("n3",))
+    assert lab.broken("replicas-restored", lab.quiet(situation)) != []
 
 
 def test_replicas_that_do_not_exist_are_counted(lab: Any) -> None:

@@ -106,6 +106,11 @@ def test_a_revision_label_tells_what_a_dump_does_not(lab: Any) -> None:
 # DaemonSets
 
 
+def test_an_old_pod_that_is_ready_is_not_called_unready(lab: Any) -> None:
+    (violation,) = lab.broken("rollout-completes", covered(lab, "old", "new"))
+    assert violation.facts["waiting"] == ["pod/agent-0 on n1 is Running and ready"]
+
+
 def covered(lab: Any, *digests: str, taints: tuple[Taint, ...] = (), cordoned: bool = False, **fields: Any) -> Any:
     """daemonset/agent with a pod on n1, n2 ... of each of the templates; the first node has the taints."""
     ds = lab.daemon_set(**fields)

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from reconverge.invariants import Situation
 from reconverge.model.action import Create, DeletePod
+from reconverge.model.events import RollOut, Scale
 
 
 def creates(lab: Any, replicas: int, pods: int, going: int = 0, **fields: Any) -> Any:
@@ -87,6 +89,22 @@ def test_a_rollout_keeps_the_floor_whatever_else_is_down(lab: Any) -> None:
 )
 def test_what_is_not_a_rollouts_removal_of_an_available_pod_is_not_judged(lab: Any, near: dict[str, Any]) -> None:
     assert lab.broken("rollout-floor", removes(lab, **near)) == []
+
+
+ROLLED, SCALED = RollOut("deployment/web"), Scale("deployment/web", 3)
+
+
+@pytest.mark.parametrize(
+    ("replicas", "events", "broken"),
+    [(2, (ROLLED, SCALED), False), (2, (SCALED, ROLLED), True), (3, (ROLLED, Scale("deployment/other", 3)), True)],
+)
+def test_a_scaling_up_in_the_middle_does_not_raise_the_floor(
+    lab: Any, replicas: int, events: Any, broken: bool
+) -> None:
+    step = removes(lab, others=1)
+    start = lab.cluster(step.before.store.get("Deployment", "default/web").with_(replicas=replicas))
+    judged = lab.step(Situation(step.before.cluster, events, start), "replicaset", step.action)
+    assert bool(lab.broken("rollout-floor", judged)) is broken
 
 
 def test_a_pod_ready_for_less_than_min_ready_is_not_available(lab: Any) -> None:

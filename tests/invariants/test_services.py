@@ -81,3 +81,23 @@ def test_a_pod_that_starts_touches_no_service(lab: Any) -> None:
     machines = before.cluster.machines.get("n1"), after.cluster.machines.get("n1")
     change = Change(MACHINES, "n1", *machines)
     assert lab.registry["service-available"].touched_by(after, change) == ()
+
+
+@pytest.mark.parametrize(
+    ("events", "broken"),
+    [
+        ((Scale("deployment/web", 1), CRASH), False),
+        ((CRASH, Scale("deployment/web", 1)), False),
+        ((Scale("deployment/web", 1), Drain("n1")), False),
+        ((Scale("deployment/web", 1),), True),
+        ((Scale("deployment/other", 1), CRASH), True),
+        ((CRASH,), True),
+    ],
+)
+def test_who_scales_to_one_pod_knows_that_it_can_go(lab: Any, events: Any, broken: bool) -> None:
+    assert bool(lab.broken("service-available", at(lab, replicas=1, events=events))) is broken
+
+
+def test_a_workload_of_one_pod_from_the_start_is_judged(lab: Any) -> None:
+    events = (Scale("deployment/web", 2), Scale("deployment/web", 1), CRASH)
+    assert lab.broken("service-available", at(lab, replicas=1, events=events, started=("n1",))) != []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reconverge.invariants import Situation
-from reconverge.model.events import ContainerCrashes, Drain, NodeCrashes, ProxyStalls
+from reconverge.model.events import ContainerCrashes, Drain, NodeCrashes, ProxyStalls, Scale
 from reconverge.model.loop import MACHINES, LoopState
 from reconverge.model.loops.kube_proxy import KubeProxy
 from reconverge.model.objects import Endpoint, Service
@@ -165,6 +165,15 @@ def test_one_backend_that_serves_is_enough(lab: Any) -> None:
     assert said == ("service/web cannot be reached from n2: its rule leads to pod/web-new-a, which has stopped on n1")
     (said,) = world.broken(REACHED, world.at(world.pods[1], rules={"n1": to(), "n2": to()}), Drain("n1"))
     assert said.endswith("from n1 (nor in 1 other ways): the node has no endpoint for it (policy Cluster)")
+
+
+def test_who_scales_to_one_pod_knows_that_it_can_go(lab: Any) -> None:
+    world = World(lab)
+    scaled = Scale("deployment/web", 1)
+    world.deployment = world.deployment.with_(replicas=1)
+    shut = world.at(world.pods[1], rules={"n1": to(), "n2": to()})
+    assert world.broken(REACHED, shut, scaled, CRASH) == []
+    assert world.broken(REACHED, shut, CRASH) != []
 
 
 def test_two_failures_are_more_than_was_promised(lab: Any) -> None:

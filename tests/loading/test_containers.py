@@ -154,3 +154,9 @@ status:
     )
     pod = read_one(text)
     assert (pod.restarts, pod.restarts_in_all, pod.exit_codes) == (4, 7, (("app", 3), ("log", 0)))
+
+
+def test_an_init_container_has_a_name_of_its_own(error_of: Read) -> None:
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers: [{name: c, image: x}]\n"
+    said = error_of(f"{pod}  initContainers: [{{name: c, image: x}}]\n")
+    assert 'spec.initContainers[0].name repeats the name "c"' in said

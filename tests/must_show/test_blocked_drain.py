@@ -28,7 +28,8 @@ def test_the_trace_ends_with_what_waits_for_what(studio: Any) -> None:
     scenario = studio.scenario(studio.deployment(), studio.budget(minAvailable=1), nodes="2x4cpu,16Gi@a,b", **DRAIN)
     (trace,) = check(scenario).traces
     (waiting,) = trace.waiting
-    assert waiting.pod.startswith("drain of node-1, pod/web-")
+    assert waiting.pod.startswith("pod/web-")
+    assert waiting.pod.endswith(" (drain of node-1)")
     assert REFUSED in waiting.reason
     assert WHY in waiting.reason
     assert any(step.kind == "refused" and step.actor == "drain" for step in trace.steps)

@@ -182,3 +182,12 @@ def test_a_long_run_loses_its_middle(samples: ModuleType) -> None:
     text = "\n".join(line.plain for line in trace_report(evolve(samples.CRASH, steps=steps), Page(80)))
     assert "441 more steps, until t+8m" in text
     assert len(text.splitlines()) < 100
+
+
+def test_loops_that_had_nothing_to_do_are_told_of_together(samples: ModuleType) -> None:
+    one = "the kubelet loop wrote nothing: no run gave it anything to do"
+    other = one.replace("kubelet", "scheduler")
+    text = report_text(samples.clean(coverage=Coverage({}, {}, {}, (one, other))), Page(120))
+    assert "The loops kubelet, scheduler wrote nothing: no run gave them anything to do.\n" in text
+    text = report_text(samples.clean(coverage=Coverage({}, {}, {}, (one,))), Page(120))
+    assert "The kubelet loop wrote nothing: no run gave it anything to do.\n" in text

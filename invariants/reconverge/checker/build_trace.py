@@ -14,7 +14,7 @@ from reconverge.checker.runner import Observer, Play, Rested, Struck, run
 from reconverge.checker.schedule import Interruption, Taken
 from reconverge.checker.trace import Difference, Pending, Stroke, Trace, TraceStep
 from reconverge.checker.world import World
-from reconverge.invariants.stock.missing import not_ready
+from reconverge.invariants.stock.missing import not_ready, why_unplaced
 from reconverge.model.action import Action
 from reconverge.model.cluster import Cluster
 from reconverge.model.control_plane import Read, Wait
@@ -22,7 +22,7 @@ from reconverge.model.loop import MACHINES
 from reconverge.model.loops.drain import drain_status
 from reconverge.model.machines import Machine
 from reconverge.model.naming import symbol_of
-from reconverge.model.objects import ApiObject, Taint
+from reconverge.model.objects import ApiObject, Endpoint, Taint
 from reconverge.model.store import Change
 
 UNSHOWN = frozenset(
@@ -209,7 +209,7 @@ def waiting(cluster: Cluster) -> Iterator[Pending]:
         status = drain_status(memory, node)
         if status is not None and status.state != "drained":
             for key, answer in status.waiting:
-                yield Pending(f"drain of {node}, pod/{key.removeprefix('default/')}", answer)
+                yield Pending(f"pod/{key.removeprefix('default/')} (drain of {node})", answer)
             if status.error:
                 yield Pending(f"drain of {node}", status.error)
     for pod in store.all("Pod"):
@@ -220,9 +220,7 @@ def waiting(cluster: Cluster) -> Iterator[Pending]:
                 _named(cluster, pod), f"Terminating: the kubelet of {pod.node} has not confirmed that it stopped"
             )
         elif pod.node is None:
-            yield Pending(
-                _named(cluster, pod), pod.unscheduled[1] if pod.unscheduled is not None else "not scheduled yet"
-            )
+            yield Pending(_named(cluster, pod), why_unplaced(pod))
         elif not pod.ready:
             yield Pending(_named(cluster, pod), f"on {pod.node}, {not_ready(pod)}")
 
@@ -282,8 +280,20 @@ def _fields(before: Any, after: Any, prefix: str = "") -> Iterator[tuple[str, An
                 plain([each for each in old if each not in new]),
                 plain([each for each in new if each not in old]),
             )
+        elif name == "endpoints":
+            yield (
+                name,
+                [_endpoint(each) for each in old if each not in new],
+                [_endpoint(each) for each in new if each not in old],
+            )
         else:
             yield prefix + camel(name), plain(old), plain(new)
+
+
+def _endpoint(each: Endpoint) -> str:
+    """An endpoint of a slice in a few words."""
+    state = "terminating" if each.terminating else "ready" if each.ready else "not ready"
+    return f"{each.pod.removeprefix('default/')} {state}"
 
 
 def camel(name: str) -> str:

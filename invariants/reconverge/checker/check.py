@@ -12,6 +12,7 @@ from reconverge.checker.build_trace import trace_of
 from reconverge.checker.coverage import never_happened
 from reconverge.checker.explore import Counterexample, Explorer, Kinds, Search
 from reconverge.checker.finding import Finding
+from reconverge.checker.fixed_steps import require_steps
 from reconverge.checker.grouping import causes
 from reconverge.checker.judge import Judge
 from reconverge.checker.minimise import Minimal, Minimiser
@@ -61,6 +62,7 @@ def check(
     violations, by invariant and object ("" for all), with the written reason for accepting each.
     """
     world = scenario.world(plane, symmetry=symmetry)
+    require_steps(world, scenario.file)
     if mode == "random":
         walks = random_walks(world, walks=max_examples or ORDINARY_WALKS, seed=seed, deviations=scenario.deviations)
         return _Conclusion(scenario, world, seed, _of_walks(scenario, walks), accepted or {}).result()

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from reconverge.loading import Document, Loaded
 from reconverge.loading.made_pods import selects
-from reconverge.model.labels import Labels, Selector
+from reconverge.model.labels import Labels, Selector, labels_of
 from reconverge.model.objects import (
     ApiObject,
     CronJob,
@@ -19,7 +19,9 @@ from reconverge.model.objects import (
     Pod,
     PodDisruptionBudget,
     Service,
+    StatefulSet,
 )
+from reconverge.model.objects.statefulset import POD_INDEX, POD_NAME
 
 MOST_NAMED = 3
 """How many resources one sentence names."""
@@ -53,6 +55,12 @@ def _pods(objects: Sequence[ApiObject]) -> Iterator[_Made]:
         owner = each.job if isinstance(each, CronJob) else each
         if hasattr(owner, "template"):
             yield _Made(each.namespace, owner.template.labels)
+        if isinstance(each, StatefulSet):
+            # Each of its pods has labels of its own, too.
+            for number in range(each.first_ordinal, each.first_ordinal + each.replicas):
+                name = f"{each.name}-{number}"
+                own = {**dict(each.template.labels), POD_NAME: name, POD_INDEX: str(number)}
+                yield _Made(each.namespace, labels_of(own))
 
 
 def _stands_for_itself(maker: Document, objects: Sequence[ApiObject]) -> bool:

@@ -14,6 +14,7 @@ from reconverge.model.control_plane import ControlPlane, Read, Wait
 
 WAITS_BEFORE_LOOKING = 6
 """Ordinary runs wait for a few timers only; comparing states begins after so many."""
+CRONJOB = "cronjob"
 MOST_STEPS = 30_000
 """A run that has neither ended nor repeated itself after so many steps is left unfinished."""
 
@@ -30,6 +31,7 @@ class RestDetector:
         self._patience = 300 + 60 * (cluster.store.count("Pod") + _wanted(cluster))
         self._seen: dict[bytes, int] = {}
         self._seen_without_finished: dict[bytes, tuple[int, int]] = {}
+        self._seen_since_cronjob: dict[bytes, int] = {}
         self.repeats_from: int | None = None
 
     def look(self, taken: Taken) -> Outcome | None:
@@ -38,6 +40,8 @@ class RestDetector:
         self._since_wait += 1
         if self._steps > MOST_STEPS:
             return "unfinished"
+        if self._seen_since_cronjob and taken.changes and getattr(taken.move, "loop", "") == CRONJOB:
+            self._seen_since_cronjob = {}
         if isinstance(taken.move, Wait):
             self._waits += 1
             self._since_wait = 0
@@ -56,6 +60,12 @@ class RestDetector:
             self.repeats_from = self._seen[key]
             return "loop"
         self._seen[key] = self._steps
+        if (between := _between_cronjobs(self._plane, cluster)) is not None:
+            rest = fingerprint(self._plane, between)
+            if rest in self._seen_since_cronjob:
+                self.repeats_from = self._seen_since_cronjob[rest]
+                return "loop"
+            self._seen_since_cronjob[rest] = self._steps
         finished = sum(left_over(pod, cluster.now) for pod in cluster.store.table("Pod").objects.values())
         bare = fingerprint(self._plane, cluster, finished=False)
         earlier = self._seen_without_finished.get(bare)
@@ -64,6 +74,18 @@ class RestDetector:
             return "growth"
         self._seen_without_finished[bare] = (self._steps, finished)
         return None
+
+
+def _between_cronjobs(plane: ControlPlane, cluster: Cluster) -> Cluster | None:
+    """The cluster as if its CronJobs had no next moment; None if it has none that only waits for it.
+
+    What repeats itself until a Job is made next month is a loop, though no two states are as far from that moment.
+    """
+    state = cluster.loops.get(CRONJOB)
+    if state is None or state.busy or not state.timers:
+        return None
+    calm = state.with_(timers={}, memory=plane.by_name[CRONJOB].start())
+    return cluster.with_(loops={**cluster.loops, CRONJOB: calm})
 
 
 def _wanted(cluster: Cluster) -> int:

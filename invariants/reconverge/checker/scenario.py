@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from reconverge.checker.world import Allowance, World
 from reconverge.invariants import Invariant, Registry
 from reconverge.invariants.stock import stock
 from reconverge.loading import Loaded, LoadError, load, nearest, parse_pools
+from reconverge.loading.decoders.storage import about_claims
 from reconverge.model.control_plane import ControlPlane
 from reconverge.model.events import EVENTS, Event, ManifestApplied, RestartsOnOldStore
 from reconverge.model.events.base import choices
@@ -246,9 +248,11 @@ def require_something(loaded: Loaded, where: str) -> None:
     """Raises ScenarioError if nothing that was read runs pods: there would be nothing to check."""
     if any(isinstance(each, Pod) or hasattr(each, "template") for each in loaded.objects):
         return
-    left_out = ", ".join(f"{count} {kind}" for kind, count in sorted(loaded.skipped.items()))
-    found = f"only {left_out}" if left_out else "no Kubernetes object"
-    raise ScenarioError(f"nothing to check: {found}, and nothing that runs pods", where)
+    counts = Counter(each.kind for each in loaded.objects) + loaded.skipped
+    read = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+    found = f"only {read}, and nothing that runs pods" if read else "nothing that runs pods"
+    hint = "; a scenario in a folder is found by its name, *.scenario.yaml" if "Scenario.reconverge" in counts else ""
+    raise ScenarioError(f"nothing to check: {found}{hint}", where)
 
 
 def _name_of(paths: Sequence[str | Path]) -> str:
@@ -258,14 +262,18 @@ def _name_of(paths: Sequence[str | Path]) -> str:
     return path.stem if path.suffix else (path.name or path.resolve().name)
 
 
-def _assumptions(loaded: Loaded, nodes: str | None) -> list[str]:
+def _assumptions(loaded: Loaded, nodes: str | None) -> Iterator[str]:
     if nodes is None and not describes_nodes(loaded):
         pool = parse_pools(DEFAULT_NODES)[0]
-        return [
+        yield (
             f"no nodes are described: {pool.count} of 4 CPU and 16Gi in zones {', '.join(pool.zones)} are assumed "
             f"(--nodes {DEFAULT_NODES})"
-        ]
-    return []
+        )
+    if any(map(about_claims, loaded.accounting.unsupported)):
+        yield (
+            "volume claims are taken to fit any node and to be free at once: neither a StorageClass nor a "
+            "PersistentVolume is described; with their StorageClass among the manifests they count"
+        )
 
 
 def stands_as_is(objects: Sequence[ApiObject]) -> bool:

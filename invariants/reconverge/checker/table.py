@@ -10,7 +10,7 @@ from reconverge.checker.finding import Finding
 from reconverge.checker.result import Cell, Status
 from reconverge.checker.world import World
 from reconverge.model.naming import resolve, workload_of, workloads
-from reconverge.model.objects import Ingress, Pod
+from reconverge.model.objects import HorizontalPodAutoscaler, Ingress, Pod
 from reconverge.model.store import Store
 
 _POD = re.compile(r"pod/[a-z0-9][-a-z0-9./]*[a-z0-9]")
@@ -34,7 +34,7 @@ def resilience_table(
     for number, group in enumerate(groups):
         for finding in group:
             blamed = {name for each in _smallest(kinds.get(finding.found.identity, set())) for name in each or {START}}
-            for row in concerned(store, finding):
+            for row in [each for each in concerned(store, finding) if each in rows] or [CLUSTER]:
                 for name in sorted(blamed):
                     broken.setdefault((row, name), {})[number] = None
     allowed = list(dict.fromkeys([*(event.name for event in world.prefix), *(a.event for a in world.allowances)]))
@@ -64,6 +64,9 @@ def concerned(store: Store, finding: Finding) -> list[str]:
         found = workload_of(store, found)
     if found is None:
         return [CLUSTER]
+    if isinstance(found, HorizontalPodAutoscaler):
+        target = store.get(found.target_kind, found.target)
+        return [target.reference] if target is not None else [CLUSTER]
     selector = getattr(found, "selector", None)
     if found.kind in ("Service", "PodDisruptionBudget"):
         behind = {_reference(store, pod) for pod in store.pods_matching(found.namespace, selector)}

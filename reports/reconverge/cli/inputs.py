@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reconverge.cli.config import Config
 from reconverge.cli.errors import UsageError, unknown
-from reconverge.reports.scenarios import is_scenario_file, read_scenario, scenario_files
+from reconverge.reports.scenarios import is_scenario_file, read_scenario, says_scenario, scenario_files
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -43,7 +43,7 @@ def sorted_out(paths: Sequence[str]) -> tuple[list[Path], list[str]]:
     files: list[Path] = []
     manifests: list[str] = []
     for path in paths:
-        if path != "-" and is_scenario_file(path):
+        if path != "-" and (is_scenario_file(path) or says_scenario(Path(path))):
             files.append(Path(path))
         elif path != "-" and Path(path).is_dir() and (inside := scenario_files(Path(path))):
             files += inside

@@ -9,7 +9,7 @@ from reconverge.reports import words
 from reconverge.reports.page import Page, columns, indented, labelled, rule
 from reconverge.reports.story import Beat, beats
 
-ACTOR_MOST = 20
+ACTOR_MOST = 21
 INDENT = 3
 LABEL = 10
 WAITING_MOST = 6

@@ -12,11 +12,20 @@ if TYPE_CHECKING:
     from reconverge.checker import Scenario
 
 SUFFIXES = (".scenario.yaml", ".scenario.yml")
+API_VERSION = "apiVersion: reconverge/"
 
 
 def is_scenario_file(path: str | Path) -> bool:
     """Whether a path is named as a scenario file."""
     return str(path).endswith(SUFFIXES)
+
+
+def says_scenario(path: Path) -> bool:
+    """Whether a file of another name holds a scenario all the same, by the first two lines that say what it is."""
+    if path.suffix not in (".yaml", ".yml") or not path.is_file():
+        return False
+    lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    return "kind: Scenario" in map(str.rstrip, lines) and any(line.startswith(API_VERSION) for line in lines)
 
 
 def scenario_files(folder: Path) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -22,6 +23,7 @@ MARKS: dict[Status, str] = {"violated": "red", "held": "green", "inconclusive": 
 
 
 NEVER = " never happened: "
+IDLE = re.compile("the (\\S+) loop wrote nothing: no run gave it anything to do")
 READINGS = (
     {"budget-honoured": "API evictions only", "budget-kept": "every voluntary removal"},
     {"rollout-ceiling": "without terminating pods", "rollout-ceiling-terminating": "with terminating pods"},
@@ -107,7 +109,11 @@ def _happened(result: Result, page: Page) -> list[Text]:
 def never(result: Result) -> list[str]:
     """What never happened, those of one reason together, without what the verdicts say: that nothing was to judge."""
     groups: dict[str, list[str]] = {}
+    idle = [found[1] for text in result.coverage.never if (found := IDLE.fullmatch(text))]
     for text in result.coverage.never:
+        if len(idle) > 1 and IDLE.fullmatch(text):
+            groups.setdefault(f"the loops {words.listed(idle)} wrote nothing: no run gave them anything to do", [])
+            continue
         name, happened, reason = text.partition(NEVER)
         if happened:
             groups.setdefault(reason, []).append(name)

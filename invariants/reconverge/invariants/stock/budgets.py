@@ -240,7 +240,7 @@ def _impossible(step: Step, budget: PodDisruptionBudget, asked: Wanted) -> bool:
 
 
 def _too_few(step: Step, budget: PodDisruptionBudget, pod: Pod, left: int, least: int) -> Violation:
-    who = "an operator" if step.event is not None else step.actor
+    who = "an operator" if step.event is not None else f"the {step.actor} loop"
     message = (
         f"{who} removes {pod.reference}, which leaves {count(left, 'healthy pod')} where {budget.reference} "
         f"asks for {least}"

@@ -92,7 +92,7 @@ def cronjob_history(quiet: Quiet, cron: CronJob) -> Iterable[Violation]:
     for_each="CronJob",
     statement="A CronJob that is not suspended goes on making Jobs: none waits for an earlier one for ever.",
     why="Work that is due every night is not done any more, and nothing says so.",
-    remedy="Give its Jobs an activeDeadlineSeconds, or use concurrencyPolicy Replace.",
+    remedy="Give its Jobs an activeDeadlineSeconds, or use concurrencyPolicy Replace; remove Nodes that are dead.",
     source="documentation of CronJobs (concurrency policy); pkg/controller/cronjob/cronjob_controllerv2.go",
     applies=lambda _, cron: not (cron.suspend or cron.terminating) and cron.next_moment(0) is not None,
 )
@@ -100,7 +100,8 @@ def cronjob_runs(quiet: Quiet, cron: CronJob) -> Iterable[Violation]:
     """Broken by a Job that does not end while the policy forbids another one, and by a schedule without a run."""
     if quiet.outcome == "unfinished":
         return ()
-    if cron.status.last_scheduled_at is None and not cron.status.active:
+    # What repeats itself, as a container that crashes again and again, is not followed to the next moment.
+    if quiet.outcome == "rest" and cron.status.last_scheduled_at is None and not cron.status.active:
         return (Violation(cron.reference, f"{cron.reference} has never made a Job", {"schedule": cron.written}),)
     if cron.concurrency != "Forbid":
         return ()

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from reconverge.model.cluster import Cluster
 from reconverge.model.load import SCALABLE, load_of
-from reconverge.model.objects import HorizontalPodAutoscaler
+from reconverge.model.objects import HorizontalPodAutoscaler, PodSpec
 from reconverge.model.objects.autoscaling import Metric
 
 
@@ -42,7 +42,8 @@ def demanded(cluster: Cluster, autoscaler: HorizontalPodAutoscaler) -> Demanded 
     target = cluster.store.get(autoscaler.target_kind, autoscaler.target) if known else None
     if target is None or target.replicas == 0 or any(not _judged(each) for each in autoscaler.metrics):
         return None
-    by_metric = (_wanted(metric, target) for metric in autoscaler.metrics if metric.name == "cpu")
+    whole = cluster.rules.autoscaler.pod_level_requests
+    by_metric = (_wanted(metric, target.template.spec, whole) for metric in autoscaler.metrics if metric.name == "cpu")
     least = min((each for each in by_metric if each), default=0)
     if not least:
         return None
@@ -59,12 +60,14 @@ def _judged(metric: Metric) -> bool:
     return metric.kind in ("Resource", "ContainerResource") and metric.name in ("cpu", "memory")
 
 
-def _wanted(metric: Metric, target: Any) -> int:
-    """Millicores of one replica on target; 0 where nothing is requested."""
+def _wanted(metric: Metric, spec: PodSpec, whole: bool) -> int:
+    """Millicores of one replica on target; 0 where nothing is requested. `whole`: what a pod requests itself counts."""
     if metric.target == "AverageValue":
         return metric.amount
-    containers = target.template.spec.containers
-    named = [each.requests.cpu for each in containers if metric.container in ("", each.name)]
+    if whole and not metric.container and (given := dict(spec.pod_requests).get("cpu")):
+        return round(given * metric.amount / 100)
+    sidecars = (each for each in spec.init_containers if each.restart_policy == "Always")
+    named = [each.requests.cpu for each in (*spec.containers, *sidecars) if metric.container in ("", each.name)]
     return round(sum(named) * metric.amount / 100) if all(named) else 0
 
 

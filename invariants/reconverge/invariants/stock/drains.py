@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Quiet, Situation, Step
-from reconverge.invariants.stock.facts import removals
+from reconverge.invariants.stock.facts import is_powered, removals
 from reconverge.model.cluster import Cluster
 from reconverge.model.events import Drain, ManifestApplied, RollBack, RollOut, Scale, Uncordon
 from reconverge.model.eviction import EVICTED
@@ -42,7 +42,10 @@ def _is_drained(situation: Situation, node: Node) -> bool:
     applies=_is_drained,
 )
 def drain_completes(quiet: Quiet, node: Node) -> Iterable[Violation]:
-    """Says what the eviction API answered for the pods that the drain waits for, or what a finished one has left."""
+    """Says what the eviction API answered for the pods that the drain waits for, or what a finished one has left.
+
+    A drain that waits for nothing but a machine that is down is not judged: no configuration would end it.
+    """
     if quiet.outcome == "unfinished":
         return ()
     status = drain_status(drains(quiet.cluster), node.name)
@@ -52,12 +55,21 @@ def drain_completes(quiet: Quiet, node: Node) -> Iterable[Violation]:
         left = _left(quiet, node)
         message = f"the drain of {node.reference} has ended, and {left}"
         return (Violation(node.reference, message, {"waiting": []}),) if left else ()
-    waiting = [f"pod/{key.removeprefix('default/')}: {answer}" for key, answer in status.waiting]
+    open_ = [(key, answer) for key, answer in status.waiting if not _lost(quiet, node, key)]
+    if status.waiting and not open_ and not status.error:
+        return ()
+    waiting = [f"pod/{key.removeprefix('default/')}: {answer}" for key, answer in open_]
     does = "fails" if status.state == "failed" else "does not end"
     more = [f"and {len(waiting) - MOST_NAMED} more"] if len(waiting) > MOST_NAMED else []
     said = [*([status.error] if status.error else []), *waiting[:MOST_NAMED], *more]
     reasons = "; ".join(said) or "pods come back to the node"
     return (Violation(node.reference, f"the drain of {node.reference} {does}: {reasons}", {"waiting": waiting}),)
+
+
+def _lost(quiet: Quiet, node: Node, key: str) -> bool:
+    """Whether a pod is evicted, and its machine is down: no configuration makes it stop, only the node's deletion."""
+    pod = quiet.store.pod(key)
+    return pod is not None and pod.deletion_at is not None and not is_powered(quiet.cluster, node.name)
 
 
 def _left(quiet: Quiet, node: Node) -> str:

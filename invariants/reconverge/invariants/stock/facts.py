@@ -70,6 +70,12 @@ def local_pod(cluster: Cluster, pod: Pod) -> LocalPod | None:
     return machine.pods.get(pod.uid) if machine is not None and machine.powered else None
 
 
+def is_powered(cluster: Cluster, node: str) -> bool:
+    """Whether the machine of a node is there and has power."""
+    machine = cluster.machines.get(node)
+    return machine is not None and machine.exists and machine.powered
+
+
 def runs_ready(cluster: Cluster, pod: Pod) -> bool:
     """Whether the API calls the pod ready, it is not going, and its containers really run and are ready."""
     if not pod.ready or not pod.active:

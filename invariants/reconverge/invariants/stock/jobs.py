@@ -136,7 +136,7 @@ def _was_edited(step: Step, job: Job) -> bool:
     for_each="Job",
     statement="A Job whose pods come to an end finishes: Complete, or Failed when its limits are passed.",
     why="What waits for the Job waits for ever, and its pods hold their resources.",
-    remedy="Leave room for its pods; give it an activeDeadlineSeconds.",
+    remedy="Leave room for its pods; give it an activeDeadlineSeconds; remove Nodes that are dead.",
     source="pkg/controller/job/job_controller.go; documentation of Jobs (termination and cleanup)",
     applies=lambda _, job: (
         not (job.suspend or job.terminating or job.template.spec.scheduling_gates)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from reconverge.model.cluster import Cluster
 from reconverge.model.objects import Pod
 
+DEFAULT_SCHEDULER = "default-scheduler"
+"""The scheduler of pods that name none."""
+
 
 def why_missing(cluster: Cluster, pod: Pod) -> str:
     """What keeps a pod from being ready and really running: a clause that begins with the pod's name."""
@@ -13,14 +16,15 @@ def why_missing(cluster: Cluster, pod: Pod) -> str:
     if pod.node is None:
         if pod.spec.scheduling_gates:
             return f"{pod.reference} is held by its scheduling gates"
-        said = pod.unscheduled[1] if pod.unscheduled is not None else "the scheduler has not looked at it"
-        return f"{pod.reference} is Pending: {said}"
+        return f"{pod.reference} is Pending: {why_unplaced(pod)}"
     where = _machine_trouble(cluster, pod.node)
     doing = "is Terminating" if pod.deletion_at is not None else "is bound"
     if where:
         return f"{pod.reference} {doing} on {pod.node}, {where}"
     if pod.deletion_at is not None:
         return f"{pod.reference} is Terminating on {pod.node}"
+    if pod.ready:
+        return f"{pod.reference} on {pod.node} is {pod.phase} and ready"
     return f"{pod.reference} on {pod.node} is {not_ready(pod)}"
 
 
@@ -30,6 +34,15 @@ def not_ready(pod: Pod) -> str:
     again = pod.restarts_in_all
     restarted = "" if not again else f", restarted {'once' if again == 1 else f'{again} times'}"
     return f"{pod.phase}, not ready{restarted}{waits}"
+
+
+def why_unplaced(pod: Pod) -> str:
+    """What the scheduler has said of a pod without a node, or why it has said nothing."""
+    if pod.unscheduled is not None:
+        return pod.unscheduled[1]
+    if pod.spec.scheduler_name != DEFAULT_SCHEDULER:
+        return f"it is for the scheduler {pod.spec.scheduler_name}, which is not modelled"
+    return "the scheduler has not looked at it"
 
 
 def _machine_trouble(cluster: Cluster, node: str) -> str:

@@ -7,14 +7,15 @@ from typing import Any
 
 from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Quiet
-from reconverge.invariants.stock.facts import can_be_ready, held_unready, runs_ready
+from reconverge.invariants.stock.facts import can_be_ready, held_unready, is_powered, runs_ready
 from reconverge.invariants.stock.missing import why_missing
+from reconverge.invariants.stock.rollout_ends import is_eligible
 from reconverge.model.action import Action, DeletePod, Patch
 from reconverge.model.cluster import Cluster
 from reconverge.model.eviction import Evict
 from reconverge.model.loops.kubelet.actions import FromNode
 from reconverge.model.naming import pods_of, workloads
-from reconverge.model.objects import Deployment, Pod
+from reconverge.model.objects import DaemonSet, Deployment, Pod
 from reconverge.model.store import Store
 
 MOST_REASONS = 3
@@ -26,12 +27,15 @@ MOST_REASONS = 3
     "eventually",
     statement="In the end every workload has as many pods ready, and really running, as it wants.",
     why="It is what one runs several replicas for.",
-    remedy="Leave room for the loss of a node or zone, rules of placement that the nodes left can satisfy, and a "
-    "startup probe where a program starts slowly.",
+    remedy="Leave room for the loss of a node or zone, rules of placement that the nodes left can satisfy, and a startup "
+    "probe where a program is slow; remove Nodes that are dead, since StatefulSets and Recreate wait for their pods.",
     source="documentation of ReplicaSets and Deployments (desired state)",
 )
 def replicas_restored(quiet: Quiet, _: None) -> Iterable[Violation]:
-    """Judges workloads whose pods can become ready. In a loop, replicas that come and go are not restored."""
+    """Judges workloads whose pods can become ready. In a loop, replicas that come and go are not restored.
+
+    A DaemonSet's pod on a node whose machine is down is the node's loss: it cannot run elsewhere.
+    """
     if quiet.outcome == "unfinished":
         return ()
     found = []
@@ -53,6 +57,14 @@ def wanted_replicas(workload: Any) -> int:
     return int(replicas or 0)
 
 
+def _on_dead_nodes(cluster: Cluster, workload: Any) -> int:
+    """How many of the nodes that a DaemonSet counts are down: no other node can run the pods that are for them."""
+    if not isinstance(workload, DaemonSet):
+        return 0
+    dead = (node for node in cluster.store.nodes() if not is_powered(cluster, node.name))
+    return sum(is_eligible(workload.template.spec, node) for node in dead)
+
+
 def _held_back(store: Store, workload: Any) -> bool:
     """Whether a Deployment was paused in the middle of a rollout."""
     if not isinstance(workload, Deployment) or not workload.paused:
@@ -64,7 +76,7 @@ def _held_back(store: Store, workload: Any) -> bool:
 def _missing(cluster: Cluster, workload: Any, wanted: int) -> Violation | None:
     pods = pods_of(cluster.store, workload)
     running = [pod for pod in pods if runs_ready(cluster, pod) or held_unready(cluster, pod)]
-    if len(running) >= wanted:
+    if len(running) >= wanted or len(running) >= (wanted := wanted - _on_dead_nodes(cluster, workload)):
         return None
     others = [pod for pod in pods if pod not in running]
     # Those that are going have a successor, which is the one to tell of.

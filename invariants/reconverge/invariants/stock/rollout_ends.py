@@ -143,7 +143,7 @@ def _of_stateful_set(cluster: Cluster, sts: StatefulSet) -> Progress | None:
 def _of_daemon_set(cluster: Cluster, ds: DaemonSet) -> Progress | None:
     """The nodes that the template selects and tolerates. Pods that go or fail on the others may hold it up, too."""
     store = cluster.store
-    nodes = {node.name for node in store.nodes() if _eligible(ds.template.spec, node)}
+    nodes = {node.name for node in store.nodes() if is_eligible(ds.template.spec, node)}
     pods = [pod for pod in store.pods_of(ds.uid) if not pod.terminal]
     here = [pod for pod in pods if target_node(pod) in nodes]
     old = [pod for pod in here if not is_updated(store, ds, pod)]
@@ -155,8 +155,8 @@ def _of_daemon_set(cluster: Cluster, ds: DaemonSet) -> Progress | None:
     return Progress(len(nodes), len(new), len(new) - len(waiting), len(old), tuple(waiting or elsewhere or old))
 
 
-def _eligible(spec: PodSpec, node: Node) -> bool:
-    """Whether a DaemonSet's pod should run on the node, whatever room there is."""
+def is_eligible(spec: PodSpec, node: Node) -> bool:
+    """Whether a DaemonSet's pod should run on a node, whatever room there is."""
     if spec.node_name not in (None, node.name):
         return False
     return next(node_refusals(_daemon_pod(spec), node), None) is None

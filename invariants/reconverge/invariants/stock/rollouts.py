@@ -18,6 +18,7 @@ from reconverge.invariants.stock.facts import (
     removals,
     undisturbed,
 )
+from reconverge.model.events import Scale
 from reconverge.model.objects import Deployment, Pod, ReplicaSet
 from reconverge.model.rounding import max_surge, max_unavailable
 from reconverge.model.store import Change, Store
@@ -129,7 +130,10 @@ def _deployments_of_removal(situation: Situation, change: Change) -> Iterable[st
     watches=("Pod",),
 )
 def rollout_floor(step: Step, deployment: Deployment) -> Iterable[Violation]:
-    """Judges each available pod of an old ReplicaSet that is scaled down, whatever else is down."""
+    """Judges each available pod of an old ReplicaSet that is scaled down, whatever else is down.
+
+    A scaling up in the middle of the rollout does not raise the floor: those pods have never been there.
+    """
     if step.actor != "replicaset":
         return ()
     now = step.before.cluster.now
@@ -141,7 +145,7 @@ def rollout_floor(step: Step, deployment: Deployment) -> Iterable[Violation]:
         if not pod.available(deployment.min_ready, now):
             continue
         left = sum(each.available(deployment.min_ready, now) for each in _active(step.after.store, deployment))
-        least = deployment.replicas - max_unavailable(deployment)
+        least = _floor(step.before, deployment)
         if left < least:
             message = (
                 f"the rollout removes {pod.reference}, which leaves {count(left, 'available pod')} of "
@@ -150,6 +154,24 @@ def rollout_floor(step: Step, deployment: Deployment) -> Iterable[Violation]:
             facts = {"pod": pod.reference, "available": left, "least": least}
             return (Violation(deployment.reference, message, facts),)
     return ()
+
+
+def _floor(before: Situation, deployment: Deployment) -> int:
+    """How many available pods there must be: by the fewest replicas since the rollout began.
+
+    A Deployment that is scaled up in the middle cannot keep pods that it has not got yet.
+    """
+    start = before.start
+    at_start = start.store.get("Deployment", deployment.key) if start is not None else None
+    fewest = present = at_start.replicas if at_start is not None else deployment.replicas
+    for event in before.events:
+        if not isinstance(event, Scale):
+            fewest = present
+        elif event.workload == deployment.reference:
+            present = event.replicas
+            fewest = min(fewest, present)
+    smallest = deployment.with_(replicas=min(fewest, deployment.replicas))
+    return min(each.replicas - max_unavailable(each) for each in (deployment, smallest))
 
 
 def _is_old(rs: ReplicaSet, deployment: Deployment) -> bool:

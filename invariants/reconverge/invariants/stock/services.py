@@ -8,6 +8,7 @@ from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Situation
 from reconverge.invariants.stock.facts import local_pod
 from reconverge.model.cluster import Cluster
+from reconverge.model.events import Drain, Scale
 from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import MACHINES
 from reconverge.model.machines import Machine
@@ -73,13 +74,17 @@ def at_stake(situation: Situation, service: Service) -> bool:
     ),
 )
 def service_available(situation: Situation, service: Service) -> Iterable[Violation]:
-    """An endpoint serves if its slice calls it ready, its machine is up, and it has been ready for `serves-after`."""
+    """An endpoint serves if its slice calls it ready, its machine is up, and it has been ready for `serves-after`.
+
+    A workload that somebody has scaled to one pod is not expected to live through a failure or a drain.
+    """
     if serving(situation.cluster, service) or not _was_serving(situation, service) or not is_wanted(situation, service):
+        return ()
+    if left_with_one(situation, service):
         return ()
     slice_ = situation.store.endpoint_slice(service.key)
     endpoints = slice_.endpoints if slice_ is not None else ()
-    start = situation.start
-    before = [] if start is None else _serving_endpoints(start, service)
+    before = _serving_endpoints(situation.start, service)
     nodes = sorted({each.node for each in before})
     reasons = [_why_not(situation.cluster, each) for each in endpoints]
     message = f"{service.reference} has no endpoint that serves: {'; '.join(reasons) or 'it has none at all'}"
@@ -95,9 +100,9 @@ def serving(cluster: Cluster, service: Service) -> bool:
     return slice_ is not None and any(_serves(cluster, each) for each in slice_.endpoints)
 
 
-def _serving_endpoints(cluster: Cluster, service: Service) -> list[Endpoint]:
-    slice_ = cluster.store.endpoint_slice(service.key)
-    return [] if slice_ is None else [each for each in slice_.endpoints if _serves(cluster, each)]
+def _serving_endpoints(cluster: Cluster | None, service: Service) -> list[Endpoint]:
+    slice_ = None if cluster is None else cluster.store.endpoint_slice(service.key)
+    return [] if cluster is None or slice_ is None else [each for each in slice_.endpoints if _serves(cluster, each)]
 
 
 def _serves(cluster: Cluster, endpoint: Endpoint) -> bool:
@@ -156,6 +161,25 @@ def is_wanted(situation: Situation, service: Service) -> bool:
             ):
                 return True
     return any(selector.matches(pod.labels) and pod.active for pod in store.orphan_pods(service.namespace))
+
+
+def left_with_one(situation: Situation, service: Service) -> bool:
+    """Whether somebody has scaled the only workload behind the Service to one pod, and something else happened, too.
+
+    Who gives up the other replicas knows that the last one can go.
+    """
+    events = situation.events
+    if service.selector is None or not any(event.failure or isinstance(event, Drain) for event in events):
+        return False
+    behind = [
+        workload
+        for kind in WORKLOADS
+        for workload in situation.store.in_namespace(kind, service.namespace)
+        if service.selector.matches(workload.template.labels) and _counts(workload)
+    ]
+    names = {each.reference for each in behind if getattr(each, "replicas", 0) == 1}
+    scaled = any(isinstance(event, Scale) and event.replicas == 1 and event.workload in names for event in events)
+    return scaled and len(behind) == 1 and len(_serving_endpoints(situation.start, service)) > 1
 
 
 def _counts(workload: object) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from reconverge.invariants.kinds import Violation, invariant
 from reconverge.invariants.situation import Situation
-from reconverge.invariants.stock.services import at_stake, is_wanted, lost_pods
+from reconverge.invariants.stock.services import at_stake, is_wanted, left_with_one, lost_pods
 from reconverge.model.cluster import Cluster
 from reconverge.model.load_balancers import balanced_nodes, passes_check
 from reconverge.model.local_pods import LocalPod
@@ -250,7 +250,7 @@ def service_reachable(situation: Situation, service: Service) -> Iterable[Violat
     if shut:
         before = _ways(start, service)
         shut = [way for way in shut if before.get(way)]
-    if not shut or not is_wanted(situation, service):
+    if not shut or not is_wanted(situation, service) or left_with_one(situation, service):
         return ()
     more = f" (nor in {len(shut) - 1} other ways)" if len(shut) > 1 else ""
     message = f"{service.reference} cannot be reached {shut[0]}{more}: {_rule_at(now, service, shut[0])}"

@@ -38,12 +38,14 @@ ANY_ADDRESS = "0.0.0.0"
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 
 
-def containers(fields: Fields, key: str, host_network: bool) -> tuple[Container, ...]:
-    """The containers of a pod spec at `containers` or `initContainers`."""
+def containers(
+    fields: Fields, key: str, host_network: bool, beside: tuple[Container, ...] = ()
+) -> tuple[Container, ...]:
+    """The containers of a pod spec at `containers` or `initContainers`; those `beside` them have other names."""
     found: list[Container] = []
     for each in fields.children(key, CONTAINER):
         container = _container(each, host_network, initial=key == "initContainers")
-        if any(container.name == other.name for other in found):
+        if any(container.name == other.name for other in (*beside, *found)):
             raise each.error(f'repeats the name "{container.name}"', "name")
         found.append(container)
     return tuple(found)

@@ -62,7 +62,7 @@ def pod_spec(fields: Fields, meta: Fields, annotations: Labels, as_template: boo
     preemption = ("PreemptLowerPriority", "Never")
     spec = PodSpec(
         containers=main,
-        init_containers=containers(fields, "initContainers", host_network),
+        init_containers=containers(fields, "initContainers", host_network, main),
         overhead=resources(amounts(fields, "overhead")),
         pod_requests=_pod_requests(fields, main),
         node_name=(fields.text("nodeName") or None) if as_template else None,

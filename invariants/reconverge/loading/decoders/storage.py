@@ -180,7 +180,7 @@ def settled(accounting: Accounting, objects: Iterable[ApiObject], raw: Iterable[
     """What is said of claims: with a StorageClass or a volume among the objects they count, otherwise they do not."""
     kinds = {each.kind for each in objects}
     if CLASS in kinds or VOLUME in kinds:
-        left = tuple(each for each in accounting.unsupported if not _about_claims(each))
+        left = tuple(each for each in accounting.unsupported if not about_claims(each))
         more = len(accounting.unsupported) - len(left)
         return Accounting(accounting.read + more, accounting.ignored, left)
     claims = tuple(
@@ -192,7 +192,8 @@ def settled(accounting: Accounting, objects: Iterable[ApiObject], raw: Iterable[
     return accounting + Accounting(unsupported=more_claims) if more_claims else accounting
 
 
-def _about_claims(field: UnsupportedField) -> bool:
+def about_claims(field: UnsupportedField) -> bool:
+    """Whether a field that is not modelled is one of volume claims, for want of their class or volume."""
     of_claim = field.path == "spec" and field.object.startswith(_CLAIM_OBJECT)
     return of_claim or field.path.endswith("volumeClaimTemplates")
 
