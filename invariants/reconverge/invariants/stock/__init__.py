@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from reconverge.invariants.kinds import Invariant, Registry
 from reconverge.invariants.stock import (
+    attachments,
     autoscaling,
     budgets,
     containers,
@@ -52,6 +53,9 @@ STOCK: tuple[Invariant, ...] = (
     cronjobs.cronjob_concurrency,
     readiness.readiness_true,
     containers.containers_start_in_turn,
+    attachments.disk_on_one_node,
+    attachments.claims_kept,
+    attachments.ordinals_have_claims,
     autoscaling.autoscaler_bounds,
     autoscaling.scaling_has_cause,
     kills.no_unprovoked_kill,
