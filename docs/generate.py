@@ -47,6 +47,8 @@ NEEDS = {
     "proxy-stall`, or an invariant about it named by `--only`",
     "attach-detach": "checked only where a StorageClass or a PersistentVolume is described",
     "Ingress": "checked only where there is an Ingress",
+    "ResourceQuota": "checked only where there is a ResourceQuota",
+    "LimitRange": "checked only where there is a LimitRange",
 }
 KINDS = {
     "always": "on every state",

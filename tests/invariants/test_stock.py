@@ -32,6 +32,8 @@ LAWS = {
     "disk-on-one-node",
     "claims-kept",
     "ordinals-have-claims",
+    "quota-honoured",
+    "limits-honoured",
     "no-surplus",
     "endpoints-true",
     "routes-converge",
@@ -45,7 +47,7 @@ LAWS = {
 
 def test_the_registry_has_all_in_their_order() -> None:
     assert [each.id for each in stock()] == [each.id for each in STOCK]
-    assert len(stock()) == 48
+    assert len(stock()) == 50
 
 
 def test_laws_are_laws_and_only_three_must_be_asked_for() -> None:
@@ -66,6 +68,8 @@ def test_some_are_about_what_is_not_always_there() -> None:
     assert {each.id: each.needs for each in STOCK if each.needs} == {
         **dict.fromkeys(proxies, "kube-proxy"),
         "ingress-served": "Ingress",
+        "quota-honoured": "ResourceQuota",
+        "limits-honoured": "LimitRange",
         **dict.fromkeys(("disk-on-one-node", "claims-kept", "ordinals-have-claims"), "attach-detach"),
     }
 
@@ -98,4 +102,5 @@ def test_subjects_are_kinds_that_the_store_has() -> None:
     assert {each.for_each for each in STOCK} == {
         "", Node.kind, Service.kind, "PodDisruptionBudget", "Deployment", "HorizontalPodAutoscaler", "StatefulSet",
         "Job", "CronJob", "Ingress", "PersistentVolume", "PersistentVolumeClaim",
+        "ResourceQuota", "LimitRange",
     }  # fmt: skip
