@@ -48,6 +48,7 @@ NEEDS = {
     "attach-detach": "checked only where a StorageClass or a PersistentVolume is described",
     "Ingress": "checked only where there is an Ingress",
     "ResourceQuota": "checked only where there is a ResourceQuota",
+    "HorizontalPodAutoscaler": "checked only where there is a HorizontalPodAutoscaler",
     "LimitRange": "checked only where there is a LimitRange",
 }
 KINDS = {

@@ -32,6 +32,7 @@ LAWS = {
     "disk-on-one-node",
     "claims-kept",
     "ordinals-have-claims",
+    "scaling-within-policy",
     "quota-honoured",
     "limits-honoured",
     "no-surplus",
@@ -47,7 +48,7 @@ LAWS = {
 
 def test_the_registry_has_all_in_their_order() -> None:
     assert [each.id for each in stock()] == [each.id for each in STOCK]
-    assert len(stock()) == 50
+    assert len(stock()) == 51
 
 
 def test_laws_are_laws_and_only_three_must_be_asked_for() -> None:
@@ -70,6 +71,7 @@ def test_some_are_about_what_is_not_always_there() -> None:
         "ingress-served": "Ingress",
         "quota-honoured": "ResourceQuota",
         "limits-honoured": "LimitRange",
+        "scaling-within-policy": "HorizontalPodAutoscaler",
         **dict.fromkeys(("disk-on-one-node", "claims-kept", "ordinals-have-claims"), "attach-detach"),
     }
 
