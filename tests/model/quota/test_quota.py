@@ -183,7 +183,7 @@ def test_other_controllers_rest_too_and_go_on(lab: Lab) -> None:
 
 def test_limits_of_sidecars_count_beside_the_others(lab: Lab) -> None:
     """A sidecar runs for as long as the pod does, other init containers only before."""
-    limited = {"limits": Resources(cpu=300), "requests": Resources(cpu=100)}
+    limited: dict[str, Any] = {"limits": Resources(cpu=300), "requests": Resources(cpu=100)}
     spec = lab.pod("p").spec.with_(
         containers=(Container("main", **limited),),
         init_containers=(Container("first", **limited), Container("beside", restart_policy="Always", **limited)),

@@ -122,16 +122,18 @@ def _needs(pod: Pod) -> bool:
 
 def _uses(store: Store, volume: PersistentVolume, pod: Pod) -> bool:
     claim = store.get(CLAIM, volume.claim) if volume.claim else None
-    bound = claim is not None and claim.phase == "Bound" and claim.volume == volume.name
-    return bound and claim.namespace == pod.namespace and claim.name in pod.spec.claims
+    if claim is None or claim.phase != "Bound" or claim.volume != volume.name:
+        return False
+    return bool(claim.namespace == pod.namespace and claim.name in pod.spec.claims)
 
 
 def _mounted(step: Step, volume: PersistentVolume, node: str) -> str:
     """A pod that has the disk mounted on the node's machine; empty if there is none."""
     machine = step.before.cluster.machines.get(node)
     namespace, _, name = volume.claim.partition("/")
-    for uid in sorted(machine.pods) if machine is not None else ():
-        pod = machine.pods[uid]
+    held = machine.pods if machine is not None else {}
+    for uid in sorted(held):
+        pod = held[uid]
         if name in pod.spec.claims and pod.key.startswith(f"{namespace}/") and pod.state != "admitted":
             return f"pod/{pod.key.removeprefix('default/')}"
     return ""
@@ -141,7 +143,8 @@ def _waited(step: Step, volume: PersistentVolume) -> float:
     """For how long the disk has been wanted on its node no more: as long as its controller has noted that."""
     state = step.before.cluster.loops.get(LOOP)
     noted = getattr(state.memory, "requested", {}) if state is not None else {}
-    return step.before.cluster.now - noted.get(volume.name, step.before.cluster.now)
+    now = step.before.cluster.now
+    return now - float(noted.get(volume.name, now))
 
 
 def _starts_without(step: Step, volume: PersistentVolume, change: Change) -> list[Violation]:

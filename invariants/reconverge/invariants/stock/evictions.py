@@ -123,8 +123,9 @@ def _candidates(step: Step, machine: Machine, but: Pod) -> list[Pod]:
     for uid in sorted(machine.pods):
         local = machine.pods[uid]
         pod = step.before.store.pod(local.key)
-        known = pod is not None and pod.uid == uid and pod.active and local.state != "stopped"
-        if known and pod.uid != but.uid and not _critical(pod):
+        if pod is None or pod.uid != uid or not pod.active or local.state == "stopped":
+            continue
+        if pod.uid != but.uid and not _critical(pod):
             found.append(pod)
     return found
 

@@ -53,7 +53,7 @@ class Move:
         """The count at the start of a period: the present one without the changes that were made in it."""
         earlier = [each for each in self.history.ups if self.now - period < each.at < self.now]
         fewer = [each for each in self.history.downs if self.now - period < each.at < self.now]
-        return self.before - sum(each.change for each in earlier) + sum(each.change for each in fewer)
+        return self.before - int(sum(each.change for each in earlier)) + int(sum(each.change for each in fewer))
 
 
 def _of_target(situation: Situation, change: Change) -> list[str]:
