@@ -129,9 +129,17 @@ def _is_of_no_use_there(step: Step, pod: Pod) -> str:
     return f"{node.name} suits it, and it is the only one of {ds.reference} there"
 
 
+def _is_not_of_its_node(step: Step, pod: Pod) -> str:
+    """A pod that another node could have: not a DaemonSet's, nor one of a mirror; what else may go is a setting."""
+    if pod.owner is not None and pod.owner.kind == "DaemonSet":
+        return "it belongs to its node, as a pod of a DaemonSet"
+    return "it is a mirror pod" if label(pod.annotations, "kubernetes.io/config.mirror") is not None else ""
+
+
 CAUSES: dict[str, Callable[[Step, Pod], str]] = {
     "cluster-autoscaler": _is_removed_with_its_node,
     "daemonset": _is_of_no_use_there,
+    "descheduler": _is_not_of_its_node,
     "taint-eviction": _taint_stands,
     "replicaset": _is_surplus,
     "scheduler": _is_preempted,
