@@ -45,7 +45,11 @@ ERRS = {
 NEEDS = {
     "kube-proxy": "checked only where kube-proxy is modelled: `loops: {kube-proxy: {}}` in a scenario, `--may "
     "proxy-stall`, or an invariant about it named by `--only`",
+    "attach-detach": "checked only where a StorageClass or a PersistentVolume is described",
     "Ingress": "checked only where there is an Ingress",
+    "ResourceQuota": "checked only where there is a ResourceQuota",
+    "HorizontalPodAutoscaler": "checked only where there is a HorizontalPodAutoscaler",
+    "LimitRange": "checked only where there is a LimitRange",
 }
 KINDS = {
     "always": "on every state",

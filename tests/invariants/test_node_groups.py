@@ -149,10 +149,31 @@ def test_taking_a_mark_back_needs_no_room(lab: Lab) -> None:
 
 @pytest.mark.parametrize("marked", [True, False])
 def test_the_autoscaler_evicts_only_from_nodes_that_it_has_marked(lab: Lab, marked: bool) -> None:
-    node, pod = lab.node("n-1"), lab.pod("web-a", "n-1")
+    node, pod = lab.node("n-1"), lab.pods_of(lab.set_of(), "n-1")[0]
     before = grouped(lab, node, lab.node("n-2"), pod)
     if marked:
         cluster, _ = MarkToBeDeleted("n-1", node.uid).apply(before.cluster)
         before = Situation(cluster, (), before.start)
     step = lab.step(before, "cluster-autoscaler", DeletePod(pod.key, pod.uid))
     assert bool(lab.broken("no-unprovoked-kill", step)) != marked
+
+
+@pytest.mark.parametrize(
+    ("fields", "held_up"),
+    [
+        ({}, ""),
+        ({"annotations": labels_of({SAFE_TO_EVICT: "false"})}, 'it is annotated safe-to-evict: "false"'),
+        ({"owner": None}, "no controller would create it again"),
+        ({"owner": None, "annotations": labels_of({SAFE_TO_EVICT: "true"})}, ""),
+        ({"owner": None, "phase": "Failed", "ready": False}, ""),
+    ],
+)
+def test_the_autoscaler_leaves_pods_that_hold_their_node_up(lab: Lab, fields: dict[str, Any], held_up: str) -> None:
+    node = lab.node("n-1")
+    pod = lab.pods_of(lab.set_of(), "n-1")[0].with_(**fields)
+    before = grouped(lab, node, lab.node("n-2"), pod)
+    cluster, _ = MarkToBeDeleted("n-1", node.uid).apply(before.cluster)
+    for start in (before.cluster, lab.cluster(node)):
+        step = lab.step(Situation(cluster, (), start), "cluster-autoscaler", DeletePod(pod.key, pod.uid))
+        found = [each.facts["why_not"] for each in lab.broken("no-unprovoked-kill", step)]
+        assert found == ([held_up] if held_up and start is before.cluster else [])

@@ -29,11 +29,18 @@ LAWS = {
     "cronjob-history",
     "readiness-true",
     "containers-start-in-turn",
+    "disk-on-one-node",
+    "claims-kept",
+    "ordinals-have-claims",
+    "scaling-within-policy",
+    "quota-honoured",
+    "limits-honoured",
     "no-surplus",
     "endpoints-true",
     "routes-converge",
     "autoscaler-bounds",
     "no-unprovoked-kill",
+    "eviction-in-order",
     "pending-pods-placed",
     "orphans-removed",
     "bounded-churn",
@@ -42,7 +49,7 @@ LAWS = {
 
 def test_the_registry_has_all_in_their_order() -> None:
     assert [each.id for each in stock()] == [each.id for each in STOCK]
-    assert len(stock()) == 45
+    assert len(stock()) == 52
 
 
 def test_laws_are_laws_and_only_three_must_be_asked_for() -> None:
@@ -63,6 +70,10 @@ def test_some_are_about_what_is_not_always_there() -> None:
     assert {each.id: each.needs for each in STOCK if each.needs} == {
         **dict.fromkeys(proxies, "kube-proxy"),
         "ingress-served": "Ingress",
+        "quota-honoured": "ResourceQuota",
+        "limits-honoured": "LimitRange",
+        "scaling-within-policy": "HorizontalPodAutoscaler",
+        **dict.fromkeys(("disk-on-one-node", "claims-kept", "ordinals-have-claims"), "attach-detach"),
     }
 
 
@@ -93,5 +104,6 @@ def test_a_drain_that_completes_is_witnessed(lab: Any, state: str) -> None:
 def test_subjects_are_kinds_that_the_store_has() -> None:
     assert {each.for_each for each in STOCK} == {
         "", Node.kind, Service.kind, "PodDisruptionBudget", "Deployment", "HorizontalPodAutoscaler", "StatefulSet",
-        "Job", "CronJob", "Ingress",
+        "Job", "CronJob", "Ingress", "PersistentVolume", "PersistentVolumeClaim",
+        "ResourceQuota", "LimitRange",
     }  # fmt: skip

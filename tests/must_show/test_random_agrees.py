@@ -70,3 +70,11 @@ def test_reduced_sequences_are_as_short_either_way(studio: Any) -> None:
 def test_random_walks_never_claim_that_something_holds(studio: Any) -> None:
     result = check(worlds(studio)["nothing is wrong"], mode="random", seed=1, max_examples=5)
     assert {each.status for each in result.verdicts} <= {"inconclusive", "never applicable"}
+
+
+def test_what_rests_while_a_watch_is_stalled_is_no_end(studio: Any) -> None:
+    """In the end every watch catches up: neither search calls it broken that replicas are missing before."""
+    stall = {"watch-stall": {"times": 1, "loop": "replicaset"}, "delete-pod": 1}
+    scenario = studio.scenario(studio.deployment(replicas=2), nodes="2x4cpu,16Gi", may=stall, events=2, deviations=0)
+    exhaustive, random = check(scenario, mode="exhaustive"), check(scenario, mode="random", seed=1, max_examples=60)
+    assert violated(random) == violated(exhaustive) == set()

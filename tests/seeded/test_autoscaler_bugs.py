@@ -7,9 +7,10 @@ from math import ceil, floor
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from reconverge.model.loops.horizontal_autoscaler import HorizontalAutoscaler
-from reconverge.model.loops.horizontal_autoscaler.calculator import ReplicaCalculator
+from reconverge.model.loops.horizontal_autoscaler.calculator import ReplicaCalculator, Tolerances
 from reconverge.model.loops.horizontal_autoscaler.stabilisation import Normaliser, Proposed
 
 Case = Mapping[str, Any]
@@ -51,6 +52,69 @@ class OneAboveAll(ReplicaCalculator):
         return int(ceil(ratio_of(counted) * len(groups.ready)) + 1)
 
 
+class NoTolerance(ReplicaCalculator):
+    """The least distance from the target moves the count."""
+
+    def tolerances(self, *given: Any) -> Tolerances:
+        return Tolerances(0, 0)
+
+
+class WideTolerance(ReplicaCalculator):
+    """Half as much again as the target is good enough."""
+
+    def tolerances(self, *given: Any) -> Tolerances:
+        return Tolerances(0.5, 0.5)
+
+
+class WindowIgnored(Normaliser):
+    """A low moment is followed at once."""
+
+    def largest_recent(self, proposed: Proposed) -> tuple[int, float | None]:
+        return proposed.replicas, None
+
+
+class AnyStep(Normaliser):
+    """A count may go as far as the load asks for in one step."""
+
+    def scale_up_limit(self, current: int) -> int:
+        return 1000
+
+
+class WindowsIgnored(Normaliser):
+    """The windows of a behavior do not count."""
+
+    def between_windows(self, proposed: Proposed) -> tuple[int, float | None]:
+        return proposed.replicas, None
+
+
+class PoliciesIgnored(Normaliser):
+    """A behavior's policies do not count."""
+
+    def up_limit(self, proposed: Proposed, rules: Any) -> int:
+        return 1000
+
+
+class LeastPolicy(Normaliser):
+    """Of several policies the strictest decides, whatever selectPolicy says."""
+
+    def up_limit(self, proposed: Proposed, rules: Any) -> int:
+        return super().up_limit(proposed, evolve(rules, select="Min"))
+
+
+class PeriodsForgotten(Normaliser):
+    """Each sync begins a new period of every policy."""
+
+    def period_start(self, proposed: Proposed, period: float) -> int:
+        return proposed.current
+
+
+class DownAllowed(Normaliser):
+    """A direction that is disabled is scaled all the same."""
+
+    def down_limit(self, proposed: Proposed, rules: Any) -> int:
+        return super().down_limit(proposed, evolve(rules, select="Max"))
+
+
 class SurplusCounted(HorizontalAutoscaler):
     """The surplus pods of a rollout count as wanted replicas."""
 
@@ -58,7 +122,7 @@ class SurplusCounted(HorizontalAutoscaler):
         super().__init__(base="status")
 
 
-def autoscaler(least: int, most: int) -> dict[str, Any]:
+def autoscaler(least: int, most: int, **more: Any) -> dict[str, Any]:
     """A HorizontalPodAutoscaler of web for half of the CPU that its pods request."""
     target = {"type": "Utilization", "averageUtilization": 50}
     spec = {
@@ -66,6 +130,7 @@ def autoscaler(least: int, most: int) -> dict[str, Any]:
         "minReplicas": least,
         "maxReplicas": most,
         "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": target}}],
+        **more,
     }
     meta = {"name": "web"}
     return {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": meta, "spec": spec}
@@ -84,6 +149,27 @@ def loads(*millicores: int) -> dict[str, Any]:
 
 
 COMMON: dict[str, Any] = {"deployment": {"replicas": 2}, "objects": [autoscaler(2, 4)], "nodes": "2x4cpu,16Gi"}
+
+LAW: dict[str, Any] = {
+    **COMMON,
+    "loop": normalising,
+    "caught": "scaling-within-policy",
+    "objects": [autoscaler(2, 9)],
+    "deployment": {"replicas": 4},
+    "nodes": "2x8cpu,16Gi",
+}
+UP: dict[str, Any] = {
+    "deployment": {"replicas": 2},
+    "may": loads(2250),
+    "trace": ["load deployment/web 2250"],
+}
+DOWN: dict[str, Any] = {"may": loads(500), "trace": ["load deployment/web 500"]}
+
+
+def stepwise(*policies: dict[str, Any]) -> dict[str, Any]:
+    """An autoscaler that scales up no faster than some policies let it."""
+    return autoscaler(2, 9, behavior={"scaleUp": {"policies": list(policies)}})
+
 
 CASES: list[Case] = [
     {
@@ -136,6 +222,36 @@ CASES: list[Case] = [
         "may": {"rollout": 1, **loads(700)},
         "deviations": 1,
         "trace": ["rollout deployment/web, tie 0 2"],
+    },
+    {
+        **LAW,
+        "wrong": NoTolerance,
+        "loop": calculating,
+        "deployment": {"replicas": 4},
+        "steps": [{"time": {"seconds": 400}}],
+        "may": loads(1050, 2000),
+        "trace": ["time 400", "load deployment/web 1050"],
+    },
+    {
+        **COMMON,
+        "wrong": WideTolerance,
+        "loop": calculating,
+        "caught": "autoscaler-settles",
+        "may": loads(500, 700),
+        "trace": ["load deployment/web 700"],
+    },
+    {**LAW, "wrong": WindowIgnored, **DOWN},
+    {**LAW, "wrong": AnyStep, **UP},
+    {**LAW, **DOWN, "wrong": WindowsIgnored, "objects": [autoscaler(2, 9, behavior={})]},
+    {**LAW, **UP, "wrong": PoliciesIgnored, "objects": [stepwise({"type": "Pods", "value": 1, "periodSeconds": 60})]},
+    {**LAW, **UP, "wrong": LeastPolicy, "objects": [autoscaler(2, 9, behavior={})]},
+    {**LAW, **UP, "wrong": PeriodsForgotten, "objects": [stepwise({"type": "Pods", "value": 1, "periodSeconds": 60})]},
+    {
+        **LAW,
+        **DOWN,
+        "wrong": DownAllowed,
+        "objects": [autoscaler(2, 9, behavior={"scaleDown": {"selectPolicy": "Disabled"}})],
+        "may": loads(500, 2000),
     },
 ]
 

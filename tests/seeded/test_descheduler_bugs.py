@@ -77,8 +77,8 @@ def fitting(wrong: Any) -> Descheduler:
 
 def evicting(wrong: Any) -> Descheduler:
     """A descheduler with another idea of who may go."""
-    loop = Descheduler(POLICY, [EveryPod()])
-    loop.evictor = wrong(POLICY.evictor)
+    loop = Descheduler(DeschedulerPolicy(), [EveryPod()])
+    loop.evictor = wrong(EvictorSettings())
     return loop
 
 
@@ -90,6 +90,13 @@ def balancing(wrong: Any) -> Descheduler:
 def bold(wrong: Any) -> Descheduler:
     """A descheduler with a strategy without settings."""
     return Descheduler(POLICY, [wrong()])
+
+
+def daemon_set() -> dict[str, Any]:
+    """A DaemonSet on every node."""
+    template = {"metadata": {"labels": {"app": "agent"}}, "spec": {"containers": [{"name": "c", "image": "agent:1"}]}}
+    spec = {"selector": {"matchLabels": {"app": "agent"}}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "agent"}, "spec": spec}
 
 
 TWO: dict[str, Any] = {
@@ -121,6 +128,17 @@ CASES: list[Case] = [
         "caught": "no-livelock",
         "deployments": {"web": {"replicas": 1}},
         "placement": {"deployment/web": ["node-1"]},
+        "trace": [],
+    },
+    {
+        **TWO,
+        "wrong": AnyoneMayGo,
+        "loop": evicting,
+        "caught": "no-unprovoked-kill",
+        "deployments": {"web": {"replicas": 1}},
+        "placement": {"deployment/web": ["node-1"]},
+        "objects": [daemon_set()],
+        "may": {"drain": 1},
         "trace": [],
     },
     {

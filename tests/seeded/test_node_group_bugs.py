@@ -14,6 +14,7 @@ from reconverge.model.loops.cluster_autoscaler.scale_up import Help
 from reconverge.model.loops.cluster_autoscaler.simulation import Simulation
 from reconverge.model.loops.cluster_autoscaler.view import View
 from reconverge.model.loops.node_group import NodeGroupLoop
+from reconverge.model.loops.upgrade import UpgradeLoop
 from reconverge.model.machines import Machines
 from reconverge.model.node_groups import NodeGroup
 from reconverge.model.objects import Pod
@@ -66,11 +67,30 @@ class BudgetsForgotten(ClusterAutoscaler):
     rules = tuple(rule for rule in ClusterAutoscaler.rules if "budget" not in rule.__name__)
 
 
+class UnsafeForgotten(ClusterAutoscaler):
+    """That the owner of a pod does not want it to be moved is not looked at."""
+
+    rules = tuple(rule for rule in ClusterAutoscaler.rules if rule.__name__ != "unsafe")
+
+
+class LocalStorageForgotten(ClusterAutoscaler):
+    """That a pod would lose what it has on its node is not looked at."""
+
+    rules = tuple(rule for rule in ClusterAutoscaler.rules if rule.__name__ != "local_storage")
+
+
 class RoomForgotten(ClusterAutoscaler):
     """Any other node is a place for the pods of one that is to be removed."""
 
     def __init__(self) -> None:
         super().__init__(removal=Simulation(()))
+
+
+class DrainsSkipped(UpgradeLoop):
+    """A drain need not end before its node goes."""
+
+    def is_empty(self, reading: Reading, node: str) -> bool:
+        return True
 
 
 class NeverLaunches(NodeGroupLoop):
@@ -114,6 +134,12 @@ SHRINKS: dict[str, Any] = {
     "trace": ["scale deployment/web 1"],
 }
 
+AUTOSCALER = "cluster-autoscaler.kubernetes.io"
+WEB: dict[str, Any] = {"replicas": 2, "cpu": "400m"}
+OTHER: dict[str, Any] = {"other": {"replicas": 1, "cpu": "600m"}}
+KEPT: dict[str, Any] = {**SHRINKS, "caught": "no-unprovoked-kill"}
+
+
 CASES: list[Case] = [
     {
         "wrong": NeverGrows,
@@ -141,6 +167,24 @@ CASES: list[Case] = [
     },
     {**SHRINKS, "wrong": NeverShrinks, "caught": "unneeded-nodes-removed"},
     {**SHRINKS, "wrong": PodsForgotten, "caught": "drained-before-removed"},
+    {
+        **KEPT,
+        "wrong": UnsafeForgotten,
+        "deployments": {**OTHER, "web": {**WEB, "annotations": {f"{AUTOSCALER}/safe-to-evict": "false"}}},
+    },
+    {
+        **KEPT,
+        "wrong": LocalStorageForgotten,
+        "deployments": {**OTHER, "web": {**WEB, "pod": {"volumes": [{"name": "data", "emptyDir": {}}]}}},
+    },
+    {
+        "wrong": DrainsSkipped,
+        "caught": "drained-before-removed",
+        "deployment": {"replicas": 2},
+        "nodePools": pool(1, 1, 1),
+        "may": {"node-upgrade": 1},
+        "trace": ["node-upgrade n"],
+    },
     {
         **SHRINKS,
         "wrong": RoomForgotten,

@@ -11,6 +11,11 @@ from reconverge.model.action import Action, Patch
 from reconverge.model.loop import Plan, Reading
 from reconverge.model.loops.kubelet import Kubelet
 from reconverge.model.loops.kubelet.actions import FromNode, Locally
+from reconverge.model.loops.kubelet.pressure import EvictionManager, evictions
+from reconverge.model.machines import Machine
+from reconverge.model.objects import Pod
+from reconverge.model.pressure import CONDITIONS, Strain
+from reconverge.model.quality import excess
 
 Case = Mapping[str, Any]
 
@@ -63,6 +68,65 @@ class EvictedRunOn(Filtered):
         return pod is not None and pod.deletion_at is None
 
 
+class ByPriorityAlone(EvictionManager):
+    """Who keeps to the request goes before who does not, if the priority is lower."""
+
+    def rank(self, resource: str, pod: Pod) -> tuple[Any, ...]:
+        return (pod.spec.priority,)
+
+
+class ByUseAlone(EvictionManager):
+    """The largest goes first, whatever it has asked for."""
+
+    def rank(self, resource: str, pod: Pod) -> tuple[Any, ...]:
+        return (-excess(pod.spec, resource)[1],)
+
+
+class NobodySpared(EvictionManager):
+    """Critical pods are evicted like others."""
+
+    def spared(self, pod: Pod) -> bool:
+        return False
+
+
+class TwoAtATime(EvictionManager):
+    """A second pod goes with the first."""
+
+    def passes(self, reading: Reading, machine: Machine, plan: Plan[None]) -> tuple[Plan[None], ...]:
+        found = []
+        for each in super().passes(reading, machine, plan):
+            gone = [action.pod.uid for action in each.actions if isinstance(action, Locally)]
+            next_ones = self.victims(reading, machine.without_pod(gone[0])) if gone else []
+            more = evictions(machine, *next_ones[0]) if next_ones else ()
+            found.append(each.with_(actions=(*each.actions, *more)))
+        return tuple(found)
+
+
+class RelievedAtOnce(EvictionManager):
+    """A condition ends with its shortage."""
+
+    def lapsed(self, reading: Reading, strain: Strain) -> Strain:
+        known = strain.known - {CONDITIONS[resource] for resource, _ in strain.ended}
+        return strain if known == strain.known else strain.with_(known=known, changed=reading.now, ended=())
+
+
+def managed(wrong: type[EvictionManager]) -> Kubelet:
+    """Kubelets that act under pressure by a wrong rule."""
+    kubelet = Kubelet()
+    kubelet.eviction = wrong()  # type: ignore[misc]
+    return kubelet
+
+
+def using(memory: str, priority: str = "", asked: str = "1Gi") -> dict[str, Any]:
+    """A Deployment whose pod asks for some memory and uses so much."""
+    resources = {"requests": {"cpu": "100m", "memory": asked}}
+    pod = {"containers": [{"name": "c", "image": "shop/app:1", "resources": resources}]}
+    return {
+        "annotations": {"reconverge/memory": memory},
+        "pod": {**pod, "priorityClassName": priority} if priority else pod,
+    }
+
+
 def stateful_set() -> dict[str, Any]:
     container = {"name": "c", "image": "shop/db:1"}
     template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [container]}}
@@ -77,6 +141,16 @@ PRESSED: dict[str, Any] = {
     "trace": ["pressure node-1 memory"],
 }
 
+HIGH = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000}
+IN_ORDER: dict[str, Any] = {
+    "loop": managed,
+    "caught": "eviction-in-order",
+    "objects": [HIGH],
+    "nodes": "1x4cpu,16Gi",
+    "may": {"pressure": {"times": 1, **SHORT}},
+    "trace": ["pressure node-1 memory"],
+}
+
 CASES: list[Case] = [
     {**PRESSED, "wrong": NeverReported, "caught": "no-livelock", "objects": [stateful_set()]},
     {**PRESSED, "wrong": EvictedRunOn, "caught": "no-unprovoked-kill", "objects": [stateful_set()]},
@@ -86,6 +160,23 @@ CASES: list[Case] = [
         "objects": [stateful_set()],
         "nodes": "1x4cpu,16Gi",
         "steps": [{"pressure": SHORT}, {"time": {"seconds": 15}}, {"pressure": {**SHORT, "on": False}}],
+        "events": 0,
+        "trace": ["pressure node-1 memory", "time 15", "pressure node-1 memory False"],
+    },
+    {**IN_ORDER, "wrong": ByPriorityAlone, "deployments": {"hog": using("2Gi", "high"), "modest": using("1Gi")}},
+    {**IN_ORDER, "wrong": ByUseAlone, "deployments": {"big": using("4Gi", asked="5Gi"), "hog": using("2Gi")}},
+    {
+        **IN_ORDER,
+        "wrong": NobodySpared,
+        "deployments": {"dns": using("2Gi", "system-cluster-critical"), "modest": using("1Gi")},
+    },
+    {**IN_ORDER, "wrong": TwoAtATime, "deployments": {"one": using("2Gi"), "two": using("1Gi")}},
+    {
+        **IN_ORDER,
+        "wrong": RelievedAtOnce,
+        "deployments": {"one": using("2Gi")},
+        "steps": [{"pressure": SHORT}, {"time": {"seconds": 15}}, {"pressure": {**SHORT, "on": False}}],
+        "may": {},
         "events": 0,
         "trace": ["pressure node-1 memory", "time 15", "pressure node-1 memory False"],
     },

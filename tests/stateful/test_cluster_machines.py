@@ -88,7 +88,36 @@ ROUTED = scenario(
     },
     check=[*LAWS, "routes-converge"],
 )  # fmt: skip
-
+DISK = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "StorageClass",
+    "metadata": {"name": "disk", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}},
+    "provisioner": "ebs.csi.aws.com",
+    "volumeBindingMode": "WaitForFirstConsumer",
+}
+CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+MEMBER = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "app", "image": "db:1"}]}}
+DISKS = scenario(
+    DISK,
+    {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": "db"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "db"}},
+            "template": MEMBER,
+            "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": CLAIM}],
+        },
+    },
+    may={
+        "node-crash": 1, "node-partition": 1, "node-recover": 2, "node-delete": 1, "node-reboot": 1, "drain": 2,
+        "uncordon": 1, "delete-pod": 2, "force-delete-pod": 2, "rollout": 1, "scale": 2, "kubelet-restart": 1,
+        "delete": {"object": ["persistentvolumeclaim/data-db-0", "statefulset/db"]},
+        "loop-restart": {"loop": ["attach-detach", "pvc-protection"]}, "watch-stall": {"loop": "attach-detach"},
+    },
+    check=["disk-on-one-node", "claims-kept", "ordinals-have-claims"],
+)  # fmt: skip
 PROBE = {"httpGet": {"port": 80}}
 PROGRAMS = {
     "reconverge/starts-after": "15s", "reconverge/exits-after.migrate": "4s", "reconverge/stops-after.proxy": "5s",
@@ -120,7 +149,7 @@ NESTED = scenario(
     },
     check=LAWS,
 )  # fmt: skip
-WORLDS = {"shop": SHOP, "rough": ROUGH, "routed": ROUTED, "nested": NESTED}
+WORLDS = {"shop": SHOP, "rough": ROUGH, "routed": ROUTED, "nested": NESTED, "disks": DISKS}
 
 
 @pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS.keys())

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from reconverge.checker.explore import Counterexample, Kinds
 from reconverge.checker.judge import Judge
-from reconverge.checker.runner import Observer, Play, Player
+from reconverge.checker.runner import Observer, Play, Player, hindered
 from reconverge.checker.schedule import Course, Deviation, Interruption, Taken, Tie
 from reconverge.checker.world import World
 from reconverge.model.canonical import fingerprint
@@ -99,7 +99,9 @@ class _Campaign:
                 break
             if last or not any(isinstance(each, Interruption) for each in deviations):
                 self.seen.add(fingerprint(self.world.plane, player.cluster))
-                player.judge_end()
+                # A quiet run ends with all loops recovered: what rests with one hindered is no end yet.
+                if last or not hindered(player.cluster):
+                    player.judge_end()
         self._keep(player)
 
     def _kinds(self) -> list[str]:
@@ -125,6 +127,8 @@ class _Campaign:
             self.actions[f"{taken.move.loop} {type(taken.action).__name__}"] += 1  # type: ignore[union-attr]
 
     def _keep(self, player: Player) -> None:
+        if not player.quiet and (player.rested is None or player.rested.outcome == "rest"):
+            player.settle(Course(), last=True)
         player.judge_end()
         for count, found in player.found:
             self.kinds[found.identity].add(frozenset(play.event.name for play in player.plays[:count]))

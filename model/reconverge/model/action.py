@@ -52,10 +52,15 @@ class Create(Action):
         if store.get(new.kind, new.key) is not None:
             raise AlreadyExists(f"{new.reference} already exists")
         if isinstance(new, Pod):
-            new = admit_pod(store, new, cluster.rules)
-            check_admission(store, new, cluster.now)
+            new = self.admitted(cluster.with_(store=store), new)
         store, change = store.put(new)
         return cluster.with_(store=store), (change,)
+
+    def admitted(self, cluster: Cluster, pod: Pod) -> Pod:
+        """The pod as admission lets it in. Raises Forbidden."""
+        pod = admit_pod(cluster.store, pod, cluster.rules)
+        check_admission(cluster.store, pod, cluster.now)
+        return pod
 
     def describe(self) -> str:
         """Names the object, or the kind and what its name begins with."""

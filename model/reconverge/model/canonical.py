@@ -220,7 +220,9 @@ class _Form:
             if state.in_flight is not None:
                 self.marks[("", "")].append((name, "in flight", repr(state.in_flight)))
             for kind, table in sorted(state.stalled.items()):
-                self.marks[("", "")].append((name, "stalled", kind, repr(sorted(table.objects.items()))))
+                back = state.back_at.get(kind)
+                left = None if back is None else age(back, self.now)
+                self.marks[("", "")].append((name, "stalled", kind, repr(sorted(table.objects.items())), left))
         self._mark_from_objects()
 
     def _mark_key(self, key: str, value: Any) -> None:

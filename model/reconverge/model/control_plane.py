@@ -20,6 +20,7 @@ from reconverge.model.events.base import Event
 from reconverge.model.loop import MACHINES, OVERTAKEN, ControlLoop, InFlight, LoopState, Plan, Reading
 from reconverge.model.machines import Machine
 from reconverge.model.parking import frees, parked, released
+from reconverge.model.stalls import next_catch_up, with_caught_up
 from reconverge.model.store import Change
 from reconverge.model.table import Table
 from reconverge.model.value import Seconds
@@ -153,13 +154,13 @@ class ControlPlane:
         return [Read(name, key) for key in self._ordered(self.by_name[name], cluster, state, awake)]
 
     def next_deadline(self, cluster: Cluster) -> Seconds | None:
-        """The earliest timer of any loop that is not paused and has a leader, or the next election."""
+        """The earliest timer of any loop that is not paused and has a leader, or next election or end of a stall."""
         health = cluster.machines.control_plane
         if health is not HEALTHY:
             return next_deadline(cluster)
-        return min(
-            (due for state in cluster.loops.values() if not state.paused for due in state.timers.values()), default=None
-        )
+        states = cluster.loops.values()
+        due = min((due for state in states if not state.paused for due in state.timers.values()), default=None)
+        return _earliest(due, next_catch_up(cluster))
 
     # Taking a step -------------------------------------------------------------------------------------------
 
@@ -199,6 +200,7 @@ class ControlPlane:
             state.paused,
             _without(state.parked, move.key),
             state.unseen,
+            state.back_at,
         )
         return self._with_loop(cluster, move.loop, after)
 
@@ -234,20 +236,21 @@ class ControlPlane:
         if now.stalled and cluster.rules.stale_cache_guard and self.by_name[move.loop].guarded:
             unseen |= {(flight.key, change.kind) for change in changes if change.kind in now.stalled}
         made = LoopState(
-            now.memory, now.queue, now.serving, now.timers, remaining, now.stalled, now.paused, now.parked, unseen
-        )
+            now.memory, now.queue, now.serving, now.timers, remaining, now.stalled, now.paused, now.parked, unseen,
+            now.back_at,
+        )  # fmt: skip
         moved = self._with_loop(after, move.loop, made)
         return Written(self.notify(moved, changes), action, changes, None)
 
     def wait(self, cluster: Cluster, until: Seconds) -> Cluster:
-        """The cluster at a later time: keys whose timers have come are awake."""
+        """The cluster at a later time: keys whose timers have come are awake, stalls that are over have ended."""
         loops = dict(cluster.loops)
         for name, state in cluster.loops.items():
             due = [key for key, at in state.timers.items() if at <= until]
             if due:
                 timers = {key: at for key, at in state.timers.items() if at > until}
                 loops[name] = state.with_(queue={**state.queue, **dict.fromkeys(due)}, timers=timers)
-        after = cluster.with_(loops=loops, now=max(cluster.now, until))
+        after = with_caught_up(self, cluster.with_(loops=loops, now=max(cluster.now, until)))
         return after if cluster.machines.control_plane is HEALTHY else with_new_leaders(self, after)
 
     def notify(self, cluster: Cluster, changes: Iterable[Change]) -> Cluster:
@@ -282,6 +285,7 @@ class ControlPlane:
                         state.paused,
                         state.parked,
                         state.unseen,
+                        state.back_at,
                     )
             if frees(change):
                 fresh = released(fresh, (change,))
@@ -337,7 +341,9 @@ class ControlPlane:
         unseen = frozenset(each for each in state.unseen if each[1] != kind)
         waiting = dict.fromkeys(sorted(key for key, _ in state.unseen - unseen))
         queue = {**state.queue, **waiting}
-        cluster = self._with_state(cluster, loop, state.with_(stalled=stalled, unseen=unseen, queue=queue))
+        back_at = {each: due for each, due in state.back_at.items() if each != kind}
+        caught_up = state.with_(stalled=stalled, unseen=unseen, queue=queue, back_at=back_at)
+        cluster = self._with_state(cluster, loop, caught_up)
         for key in sorted({*old, *now}):
             before, after = old.get(key), now.get(key)
             if before is not after:
@@ -371,6 +377,10 @@ class ControlPlane:
 
     def _with_state(self, cluster: Cluster, name: str, state: LoopState) -> Cluster:
         return cluster.with_(loops={**cluster.loops, name: state})
+
+
+def _earliest(*moments: Seconds | None) -> Seconds | None:
+    return min((each for each in moments if each is not None), default=None)
 
 
 def _without(queue: dict[str, None], key: str) -> dict[str, None]:

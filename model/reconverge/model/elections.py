@@ -24,6 +24,7 @@ from reconverge.model.errors import ApiError, StoreUnavailable
 from reconverge.model.loop import InFlight
 from reconverge.model.loops.kubelet.actions import NO_QUORUM
 from reconverge.model.parking import unparked
+from reconverge.model.stalls import next_catch_up
 from reconverge.model.store import Change
 from reconverge.model.value import Seconds
 
@@ -42,7 +43,7 @@ def with_health(cluster: Cluster, health: ControlPlaneHealth) -> Cluster:
 
 
 def next_deadline(cluster: Cluster) -> Seconds | None:
-    """The earliest timer of any loop that may act, or the next election."""
+    """The earliest timer of any loop that may act, or the next election or end of a stall."""
     health = cluster.machines.control_plane
     halted = health.halted(cluster.loops)
     timers = (
@@ -51,8 +52,8 @@ def next_deadline(cluster: Cluster) -> Seconds | None:
         if not state.paused and name not in halted
         for due in state.timers.values()
     )
-    election = health.next_election()
-    return min((*timers, *(() if election is None else (election,))), default=None)
+    others = (each for each in (health.next_election(), next_catch_up(cluster)) if each is not None)
+    return min((*timers, *others), default=None)
 
 
 def with_new_leaders(plane: ControlPlane, cluster: Cluster) -> Cluster:

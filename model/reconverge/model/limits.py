@@ -11,8 +11,8 @@ from functools import lru_cache
 from reconverge.model.errors import Forbidden
 from reconverge.model.objects import Container, Pod, PodSpec
 from reconverge.model.objects.quota import Amounts, LimitRangeItem
-from reconverge.model.requests import effective
-from reconverge.model.resources import Resources, total
+from reconverge.model.requests import effective, effective_limits
+from reconverge.model.resources import Resources
 from reconverge.model.store import Store
 
 LIMIT_RANGE = "LimitRange"
@@ -72,10 +72,7 @@ def _resources(amounts: dict[str, int]) -> Resources:
 
 def _violations(item: LimitRangeItem, spec: PodSpec) -> Iterator[str]:
     if item.type == "Pod":
-        limits = total(each.limits for each in spec.containers)
-        for each in spec.init_containers:
-            limits = limits.largest(each.limits)
-        yield from _out_of_bounds(item, spec.requests, limits)
+        yield from _out_of_bounds(item, spec.requests, effective_limits(spec))
         return
     for each in (*spec.init_containers, *spec.containers):
         yield from _out_of_bounds(item, each.requests, each.limits)

@@ -132,7 +132,8 @@ class LoopState(Value):
     """What is kept of one loop: memory, woken keys, keys of the present turn, timers, the pass in flight, old views.
 
     `parked` has the keys whose write was refused for a reason outside the pass, until that may be gone; `unseen` the
-    (key, kind) of writes that the loop's own view lacks, since its watch of the kind has stalled.
+    (key, kind) of writes that the loop's own view lacks, since its watch of the kind has stalled. `back_at` has the
+    stalled watches, by kind, that catch up by themselves, and when.
     """
 
     memory: Any = None
@@ -144,6 +145,7 @@ class LoopState(Value):
     paused: bool = False
     parked: dict[str, None] = {}
     unseen: frozenset[tuple[str, str]] = frozenset()
+    back_at: dict[str, Seconds] = {}
 
     @property
     def busy(self) -> bool:

@@ -13,7 +13,7 @@ from reconverge.model.limits import listed
 from reconverge.model.objects import Container, Pod, PodSpec
 from reconverge.model.objects.quota import Amounts, ResourceQuota
 from reconverge.model.quality import best_effort
-from reconverge.model.resources import Resources, total
+from reconverge.model.requests import effective_limits
 from reconverge.model.store import Store
 from reconverge.model.value import Seconds
 
@@ -95,15 +95,8 @@ def asks(spec: PodSpec) -> Amounts:
     """What a pod takes of each resource that a quota may limit."""
     amounts = [("pods", 1)]
     amounts += [(f"requests.{name}", amount) for name, amount in spec.requests.amounts()]
-    amounts += [(f"limits.{name}", amount) for name, amount in _limits(spec).amounts()]
+    amounts += [(f"limits.{name}", amount) for name, amount in effective_limits(spec).amounts()]
     return tuple(amounts)
-
-
-def _limits(spec: PodSpec) -> Resources:
-    limits = total(each.limits for each in spec.containers)
-    for each in spec.init_containers:
-        limits = limits.largest(each.limits)
-    return limits
 
 
 def _all(spec: PodSpec) -> tuple[Container, ...]:

@@ -5,9 +5,10 @@ Source: component-helpers `resource/helpers.go`, `pkg/scheduler/util/pod_resourc
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
-from reconverge.model.objects.pod import PodSpec
+from reconverge.model.objects.pod import Container, PodSpec
 from reconverge.model.resources import NOTHING, Resources, total
 
 DEFAULT_MILLI_CPU = 100
@@ -21,16 +22,25 @@ def effective(spec: PodSpec) -> Resources:
 
     Sidecars (init containers with restartPolicy Always) keep what they hold from their start on.
     """
+    return _with_pod_level(_most(spec, lambda each: each.requests), spec) + spec.overhead
+
+
+def effective_limits(spec: PodSpec) -> Resources:
+    """The effective limits of its containers, counted as their requests are (AggregateContainerLimits)."""
+    return _most(spec, lambda each: each.limits)
+
+
+def _most(spec: PodSpec, amounts: Callable[[Container], Resources]) -> Resources:
     sidecars = NOTHING
     largest_init = NOTHING
     for container in spec.init_containers:
         if container.restart_policy == "Always":
-            sidecars = sidecars + container.requests
+            sidecars = sidecars + amounts(container)
             largest_init = largest_init.largest(sidecars)
         else:
-            largest_init = largest_init.largest(sidecars + container.requests)
-    running = total(each.requests for each in spec.containers) + sidecars
-    return _with_pod_level(running.largest(largest_init), spec) + spec.overhead
+            largest_init = largest_init.largest(sidecars + amounts(container))
+    running = total(amounts(each) for each in spec.containers) + sidecars
+    return running.largest(largest_init)
 
 
 def _with_pod_level(amounts: Resources, spec: PodSpec) -> Resources:

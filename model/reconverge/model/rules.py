@@ -21,6 +21,7 @@ class KubeletTimings:
 
     admission: Seconds = 0
     start: Seconds = 0
+    """From the admission of a pod to the start of its first containers; a restart in place does not take it again."""
     stop: Seconds = 0
     stop_not_started: Seconds = 0
     ready_late: Seconds = 2

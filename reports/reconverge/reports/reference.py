@@ -105,7 +105,12 @@ def checked(each: Invariant) -> str:
         return "only when it is asked for"
     if not each.needs:
         return ""
-    return f"only where there is an {each.needs}" if each.needs[0].isupper() else f"only where {each.needs} is modelled"
+    article = "an" if each.needs[0] in "AEIOU" else "a"
+    return (
+        f"only where there is {article} {each.needs}"
+        if each.needs[0].isupper()
+        else f"only where {each.needs} is modelled"
+    )
 
 
 def _family(family: str) -> str:

@@ -10,9 +10,9 @@ from reconverge.model.action import Create
 from reconverge.model.cluster import Cluster
 from reconverge.model.errors import Forbidden
 from reconverge.model.events import RollOut
-from reconverge.model.objects import DaemonSet, Job, Pod, StatefulSet
+from reconverge.model.objects import Container, DaemonSet, Job, Pod, StatefulSet
 from reconverge.model.objects.quota import LimitRange, LimitRangeItem, ResourceQuota
-from reconverge.model.quota import usage
+from reconverge.model.quota import asks, usage
 from reconverge.model.resources import Resources
 from reconverge.model.store import EMPTY_STORE
 
@@ -179,3 +179,13 @@ def test_other_controllers_rest_too_and_go_on(lab: Lab) -> None:
     world.settle()
     assert sum(pod.ready for pod in world.pods()) == 3
     assert world.get("Job", "task").status.succeeded == 1
+
+
+def test_limits_of_sidecars_count_beside_the_others(lab: Lab) -> None:
+    """A sidecar runs for as long as the pod does, other init containers only before."""
+    limited: dict[str, Any] = {"limits": Resources(cpu=300), "requests": Resources(cpu=100)}
+    spec = lab.pod("p").spec.with_(
+        containers=(Container("main", **limited),),
+        init_containers=(Container("first", **limited), Container("beside", restart_policy="Always", **limited)),
+    )
+    assert dict(asks(spec))["limits.cpu"] == 600

@@ -52,7 +52,7 @@ def demanded(cluster: Cluster, autoscaler: HorizontalPodAutoscaler) -> Demanded 
     up_to_one = -(-load // replicas) / least
     # A truncated percent is at most one below.
     truncated = max(0.0, exact - _one_percent(autoscaler))
-    down, up = _tolerances(cluster, autoscaler)
+    down, up = tolerances(cluster, autoscaler)
     return Demanded(load, replicas, least, (exact, truncated, up_to_one), down, up)
 
 
@@ -77,7 +77,8 @@ def _one_percent(autoscaler: HorizontalPodAutoscaler) -> float:
     return 1 / min(percents) if percents else 0.0
 
 
-def _tolerances(cluster: Cluster, autoscaler: HorizontalPodAutoscaler) -> tuple[float, float]:
+def tolerances(cluster: Cluster, autoscaler: HorizontalPodAutoscaler) -> tuple[float, float]:
+    """The ratios of usage to target between which an autoscaler leaves a count as it is."""
     settings = cluster.rules.autoscaler
     down = up = settings.tolerance
     behavior = autoscaler.behavior

@@ -28,6 +28,7 @@ from reconverge.invariants.stock.facts import (
 from reconverge.invariants.stock.selection import selection_refusals
 from reconverge.invariants.stock.waits import in_quarantine, too_soon
 from reconverge.model.cluster import Cluster
+from reconverge.model.labels import label
 from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import MACHINES
 from reconverge.model.loops.cluster_autoscaler.writes import to_be_deleted
@@ -91,9 +92,27 @@ def _is_orphan(step: Step, pod: Pod) -> str:
 
 
 def _is_removed_with_its_node(step: Step, pod: Pod) -> str:
-    """A node that is marked as one that goes."""
+    """A node that is marked as one that goes, and nothing about the pod that keeps its node from going."""
     node = step.before.store.node(pod.node or "")
-    return "" if node is None or to_be_deleted(node) else f"{node.name} is not marked as to be deleted"
+    if node is not None and not to_be_deleted(node):
+        return f"{node.name} is not marked as to be deleted"
+    start = step.before.start
+    before = start.store.pod(pod.key) if start is not None else None
+    # What came to the node after its pods were looked at is evicted with them.
+    same = before is not None and before.uid == pod.uid and before.annotations == pod.annotations
+    return _held_up(pod) if same and before is not None and before.node == pod.node else ""
+
+
+def _held_up(pod: Pod) -> str:
+    """Why the cluster autoscaler must leave a pod where it is; empty if it may go."""
+    said = label(pod.annotations, "cluster-autoscaler.kubernetes.io/safe-to-evict")
+    if said == "true" or pod.terminal:
+        return ""
+    if said == "false":
+        return 'it is annotated safe-to-evict: "false"'
+    if pod.owner is None:
+        return "no controller would create it again"
+    return "it has local storage" if {"hostPath", "emptyDir"} & set(pod.spec.volumes) else ""
 
 
 def _is_of_no_use_there(step: Step, pod: Pod) -> str:
@@ -110,9 +129,17 @@ def _is_of_no_use_there(step: Step, pod: Pod) -> str:
     return f"{node.name} suits it, and it is the only one of {ds.reference} there"
 
 
+def _is_not_of_its_node(step: Step, pod: Pod) -> str:
+    """A pod that another node could have: not a DaemonSet's, nor one of a mirror; what else may go is a setting."""
+    if pod.owner is not None and pod.owner.kind == "DaemonSet":
+        return "it belongs to its node, as a pod of a DaemonSet"
+    return "it is a mirror pod" if label(pod.annotations, "kubernetes.io/config.mirror") is not None else ""
+
+
 CAUSES: dict[str, Callable[[Step, Pod], str]] = {
     "cluster-autoscaler": _is_removed_with_its_node,
     "daemonset": _is_of_no_use_there,
+    "descheduler": _is_not_of_its_node,
     "taint-eviction": _taint_stands,
     "replicaset": _is_surplus,
     "scheduler": _is_preempted,

@@ -27,8 +27,9 @@ MOST_REASONS = 3
     "eventually",
     statement="In the end every workload has as many pods ready, and really running, as it wants.",
     why="It is what one runs several replicas for.",
-    remedy="Leave room for the loss of a node or zone, rules of placement that the nodes left can satisfy, and a startup "
-    "probe where a program is slow; remove Nodes that are dead, since StatefulSets and Recreate wait for their pods.",
+    remedy="Leave room for the loss of a node or zone, rules of placement that the nodes left can satisfy, and a "
+    "startup probe where a program is slow; remove Nodes that are dead, since StatefulSets and Recreate wait for "
+    "their pods.",
     source="documentation of ReplicaSets and Deployments (desired state)",
 )
 def replicas_restored(quiet: Quiet, _: None) -> Iterable[Violation]:

@@ -104,15 +104,29 @@ class LoopRestarts(LoopEvent):
 
 
 @frozen
-class WatchStalls(Event):
-    """A loop's watch of one kind stops delivering: it goes on with what it last saw."""
+class WatchEvent(Event):
+    """An event of a loop's watch of one kind."""
 
     loop: str
     kind: str
 
+    def stalled(self, cluster: Cluster) -> bool:
+        """Whether the watch delivers nothing now."""
+        return self.loop in cluster.loops and self.kind in cluster.loops[self.loop].stalled
+
+
+@frozen
+class WatchStalls(WatchEvent):
+    """A loop's watch of one kind stops delivering: it goes on with what it last saw.
+
+    After `seconds` it catches up by itself; 0 stands for a stall that lasts until something ends it.
+    """
+
     name = "watch-stall"
-    summary = "a control loop's watch of one kind stalls: it acts on an old view"
+    summary = "a control loop's watch of one kind stalls: it acts on an old view, for so many seconds or until the end"
     failure = True
+
+    seconds: Seconds = 0
 
     @classmethod
     def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
@@ -120,32 +134,35 @@ class WatchStalls(Event):
         ordinary = [name for name in ("replicaset", "scheduler") if name in cluster.loops]
         for loop in choices(options, "loop", ordinary):
             for kind in choices(options, "kind", ["Pod"]):
-                event = cls(loop, kind)
-                if event.enabled(cluster):
-                    yield event
+                for seconds in choices(options, "seconds", (0,)):
+                    event = cls(loop, kind, seconds)
+                    if event.enabled(cluster):
+                        yield event
 
     def enabled(self, cluster: Cluster) -> bool:
         """The watch delivers."""
-        return self.loop in cluster.loops and self.kind not in cluster.loops[self.loop].stalled
+        return self.loop in cluster.loops and not self.stalled(cluster)
 
     def apply(self, cluster: Cluster) -> Written:
         """The loop keeps the table as it is now."""
         state = cluster.loops[self.loop]
         stalled = {**state.stalled, self.kind: cluster.store.table(self.kind)}
-        return cluster.with_(loops={**cluster.loops, self.loop: state.with_(stalled=stalled)}), ()
+        back_at = {**state.back_at, self.kind: cluster.now + self.seconds} if self.seconds else state.back_at
+        after = state.with_(stalled=stalled, back_at=back_at)
+        return cluster.with_(loops={**cluster.loops, self.loop: after}), ()
 
     def describe(self) -> str:
-        """The replicaset loop's watch of Pod stalls."""
-        return f"the {self.loop} loop's watch of {self.kind}s stalls"
+        """The replicaset loop's watch of Pods stalls for 30 seconds."""
+        until = f" for {self.seconds:g} seconds" if self.seconds else ""
+        return f"the {self.loop} loop's watch of {self.kind}s stalls{until}"
 
 
 @frozen
-class WatchCatchesUp(WatchStalls):
+class WatchCatchesUp(WatchEvent):
     """A stalled watch delivers what it missed."""
 
     name = "watch-catch-up"
     summary = "a stalled watch catches up"
-    failure = False
 
     @classmethod
     def candidates(cls, cluster: Cluster, options: Options) -> Iterator[Event]:
@@ -158,7 +175,7 @@ class WatchCatchesUp(WatchStalls):
 
     def enabled(self, cluster: Cluster) -> bool:
         """The watch is stalled."""
-        return self.loop in cluster.loops and self.kind in cluster.loops[self.loop].stalled
+        return self.stalled(cluster)
 
     def apply(self, cluster: Cluster) -> Written:
         """Nothing by itself; the control plane delivers."""
@@ -169,7 +186,7 @@ class WatchCatchesUp(WatchStalls):
         return plane.catch_up(cluster, self.loop, self.kind), ()
 
     def describe(self) -> str:
-        """The replicaset loop's watch of Pod catches up."""
+        """The replicaset loop's watch of Pods catches up."""
         return f"the {self.loop} loop's watch of {self.kind}s catches up"
 
 

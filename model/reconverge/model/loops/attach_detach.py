@@ -132,14 +132,14 @@ class AttachDetachController(ControlLoop[AttachDetachMemory]):
         since = memory.requested.get(attached.name, reading.now)
         mounted = volume is not None and self.mounted(reading, attached.node, volume)
         why = self.may_detach(reading.store.node(attached.node), mounted, reading.now - since)
+        noted = memory.with_(requested=memory.requested.set(attached.name, since))
         if why:
-            after = memory.with_(requested=memory.requested.discard(attached.name))
+            # Forgotten once the attachment is gone: until then the wait is not over (MarkVolumeAsDetached).
             why = f"detaches it from {attached.node}: {why}"
-            return Plan(after, (Delete(ATTACHMENT, attached.key, attached.uid, why),))
+            return Plan(noted, (Delete(ATTACHMENT, attached.key, attached.uid, why),))
         due = since + MOST_WAIT
-        after = memory.with_(requested=memory.requested.set(attached.name, since))
         note = f"waits for {attached.node} to unmount it"
-        return Plan(after, requeue_at=due if due > reading.now else None, note=note)
+        return Plan(noted, requeue_at=due if due > reading.now else None, note=note)
 
     def mounted(self, reading: Reading, node: str, volume: PersistentVolume) -> bool:
         """Whether the kubelet last said that a pod on the node has the volume mounted."""

@@ -6,14 +6,16 @@ Source: `pkg/kubelet/kubelet.go` (syncLoopIteration), `pkg/kubelet/config/`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import ClassVar
 
 from reconverge.model.action import Action
 from reconverge.model.errors import ApiError
 from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import MACHINES, REGISTRY, ControlLoop, Plan, Reading
-from reconverge.model.loops.kubelet import pressure, shutdown
+from reconverge.model.loops.kubelet import shutdown
 from reconverge.model.loops.kubelet.node_status import report_node
 from reconverge.model.loops.kubelet.pod_worker import PodWorker
+from reconverge.model.loops.kubelet.pressure import EvictionManager
 from reconverge.model.loops.kubelet.volumes import VOLUME_KINDS, woken_by
 from reconverge.model.machines import Machine
 from reconverge.model.objects import Pod
@@ -35,6 +37,8 @@ class Kubelet(PodWorker, ControlLoop[None]):
     watches = frozenset({"Pod", "Node", "Lease", MACHINES, REGISTRY, *VOLUME_KINDS})
     physical = True
     source = "pkg/kubelet/kubelet.go"
+    eviction: ClassVar[EvictionManager] = EvictionManager()
+    """The part that acts under pressure."""
 
     # Waking --------------------------------------------------------------------------------------------------
 
@@ -116,7 +120,7 @@ class Kubelet(PodWorker, ControlLoop[None]):
             if machine.stops_at is not None:
                 return (shutdown.report(reading, machine),)
             report = self.report_node(reading, machine)
-            return (report,) if machine.strain is None else pressure.passes(reading, machine, report)
+            return (report,) if machine.strain is None else self.eviction.passes(reading, machine, report)
         return (self.sync_pod(reading, machine, pod_name),)
 
     def report_node(self, reading: Reading, machine: Machine) -> Plan[None]:

@@ -107,10 +107,14 @@ class PodWorker(PodTermination):
         due = local.since + reading.rules.kubelet.start
         if reading.now < due:
             return Plan(None, before, requeue_at=due)
-        if local.spec.claims and (why := waits_for(reading, machine.name, local, pod is None)):
+        if local.spec.claims and (why := self.lacks_volumes(reading, machine, pod, local)):
             report = waiting(reading, pod, why)
             return Plan(None, (*before, *from_node(machine, (report,) if report is not None else ())), note=why)
         return self._advance(reading, machine, pod, local, *before)
+
+    def lacks_volumes(self, reading: Reading, machine: Machine, pod: Pod | None, local: LocalPod) -> str:
+        """Why a pod's volumes are not there yet; empty if they are."""
+        return waits_for(reading, machine.name, local, pod is None)
 
     def _advance(
         self, reading: Reading, machine: Machine, pod: Pod | None, local: LocalPod, *before: Action

@@ -74,38 +74,73 @@ def refused(machine: Machine, pod: Pod) -> tuple[str, str] | None:
     return EVICTED, f"Pod was rejected: The node had condition: [{conditions}]. "
 
 
-def passes(reading: Reading, machine: Machine, plan: Plan[None]) -> tuple[Plan[None], ...]:
-    """The alternatives of a node's pass under pressure: what `plan` has, the report that is due, and one eviction."""
-    node = reading.store.node(machine.name)
-    if node is None or machine.strain is None or not machine.connected:
-        return (plan,)
-    now, timings = reading.now, reading.rules.kubelet
-    strain = machine.strain.lapsed(timings, now)
-    dues = [at + timings.pressure_transition for _, at in strain.ended]
-    actions: list[Action] = list(plan.actions)
-    published = node.pressure.intersection(CONDITIONS.values())
-    if published != strain.known and now >= strain.changed + timings.node_report:
-        actions.append(FromNode(machine.name, _report(node, strain)))
-        published = strain.known
-    elif published != strain.known:
-        dues.append(strain.changed + timings.node_report)
-    victims = _victims(reading, machine)
-    if victims and now < strain.evicts_at:
-        dues.append(strain.evicts_at)
-        victims = []
-    if victims:
-        strain = strain.with_(evicts_at=now + timings.eviction_period)
-        dues.append(strain.evicts_at)
-    at_ease = not (machine.pressure or strain.known or published or strain.ended)
-    kept = None if at_ease else strain
-    if kept != machine.strain:
-        actions.append(Remember(machine.name, kept))
-    after = plan.with_(actions=tuple(actions), requeue_at=_first((plan.requeue_at, *dues)))
-    several = len(victims) > 1
-    return tuple(
-        after.with_(actions=(*actions, *_evict(machine, *each)), choice=each[0].reference if several else "")
-        for each in victims
-    ) or (after,)
+class EvictionManager:
+    """What a kubelet does under pressure, rule by rule. `passes` is the whole."""
+
+    def passes(self, reading: Reading, machine: Machine, plan: Plan[None]) -> tuple[Plan[None], ...]:
+        """The alternatives of a node's pass: what `plan` has, the report that is due, and one eviction."""
+        node = reading.store.node(machine.name)
+        if node is None or machine.strain is None or not machine.connected:
+            return (plan,)
+        now, timings = reading.now, reading.rules.kubelet
+        strain = self.lapsed(reading, machine.strain)
+        dues = [at + timings.pressure_transition for _, at in strain.ended]
+        actions: list[Action] = list(plan.actions)
+        published = node.pressure.intersection(CONDITIONS.values())
+        if published != strain.known and now >= strain.changed + timings.node_report:
+            actions.append(FromNode(machine.name, _report(node, strain)))
+            published = strain.known
+        elif published != strain.known:
+            dues.append(strain.changed + timings.node_report)
+        victims = self.victims(reading, machine)
+        if victims and now < strain.evicts_at:
+            dues.append(strain.evicts_at)
+            victims = []
+        if victims:
+            strain = strain.with_(evicts_at=now + timings.eviction_period)
+            dues.append(strain.evicts_at)
+        at_ease = not (machine.pressure or strain.known or published or strain.ended)
+        kept = None if at_ease else strain
+        if kept != machine.strain:
+            actions.append(Remember(machine.name, kept))
+        after = plan.with_(actions=tuple(actions), requeue_at=_first((plan.requeue_at, *dues)))
+        several = len(victims) > 1
+        return tuple(
+            after.with_(actions=(*actions, *evictions(machine, *each)), choice=each[0].reference if several else "")
+            for each in victims
+        ) or (after,)
+
+    def lapsed(self, reading: Reading, strain: Strain) -> Strain:
+        """What is still known: a condition stays for a while after its resource is no longer short."""
+        return strain.lapsed(reading.rules.kubelet, reading.now)
+
+    def victims(self, reading: Reading, machine: Machine) -> list[Victim]:
+        """The pods of which one is evicted next: those that rank first, one of each that are alike."""
+        resource = next((each for each in CONDITIONS if each in machine.pressure), None)
+        if resource is None or not machine.runtime:
+            return []
+        ranked: dict[Any, dict[str, Victim]] = {}
+        for uid in sorted(machine.pods):
+            local = machine.pods[uid]
+            pod = reading.store.pod(local.key)
+            if pod is None or pod.uid != uid or not pod.active or local.state == "stopped" or self.spared(pod):
+                continue
+            alike = ranked.setdefault(self.rank(resource, pod), {})
+            alike.setdefault(pod_text(pod, reading.now), (pod, local))
+        first = ranked[min(ranked)] if ranked else {}
+        return [first[text] for text in sorted(first)]
+
+    def spared(self, pod: Pod) -> bool:
+        """Whether a pod is never evicted."""
+        return critical(pod)
+
+    def rank(self, resource: str, pod: Pod) -> tuple[Any, ...]:
+        """Who goes first: more than was asked for, then low priority, then much beyond the request (disk: much use)."""
+        spec = pod.spec
+        if resource == "pid":
+            return (spec.priority,)
+        exceeds, used = excess(spec, resource)
+        return not exceeds, spec.priority, (spec.requests.memory if resource == "memory" else 0) - used
 
 
 def _first(dues: Iterable[Seconds | None]) -> Seconds | None:
@@ -119,34 +154,8 @@ def _report(node: Node, strain: Strain) -> Patch:
     return Patch("Node", node.key, node.uid, (("pressure", others | strain.known),), "", verb)
 
 
-def _victims(reading: Reading, machine: Machine) -> list[Victim]:
-    """The pods of which one is evicted next: those that rank first, one of each that are alike."""
-    resource = next((each for each in CONDITIONS if each in machine.pressure), None)
-    if resource is None or not machine.runtime:
-        return []
-    ranked: dict[Any, dict[str, Victim]] = {}
-    for uid in sorted(machine.pods):
-        local = machine.pods[uid]
-        pod = reading.store.pod(local.key)
-        if pod is None or pod.uid != uid or not pod.active or local.state == "stopped" or critical(pod):
-            continue
-        alike = ranked.setdefault(_rank(resource, pod), {})
-        alike.setdefault(pod_text(pod, reading.now), (pod, local))
-    first = ranked[min(ranked)] if ranked else {}
-    return [first[text] for text in sorted(first)]
-
-
-def _rank(resource: str, pod: Pod) -> tuple[Any, ...]:
-    """Who goes first: more than was asked for, then low priority, then much beyond the request (of disk: much use)."""
-    spec = pod.spec
-    if resource == "pid":
-        return (spec.priority,)
-    exceeds, used = excess(spec, resource)
-    return not exceeds, spec.priority, (spec.requests.memory if resource == "memory" else 0) - used
-
-
-def _evict(machine: Machine, pod: Pod, local: LocalPod) -> tuple[Action, ...]:
-    """Stops a pod and fails it; the object stays."""
+def evictions(machine: Machine, pod: Pod, local: LocalPod) -> tuple[Action, ...]:
+    """The writes that evict one pod: it is stopped and fails; the object stays."""
     resource = next(each for each in CONDITIONS if each in machine.pressure)
     message = f"The node was low on resource: {STARVED[resource]}. "
     fields = (
