@@ -9,10 +9,12 @@ from reconverge.checker.world import World
 from reconverge.loading.errors import quoted_nearest
 from reconverge.model.cluster import Cluster
 from reconverge.model.events import Event
+from reconverge.model.events.containers import ContainerEvent
 from reconverge.model.events.machines import NodeEvent
 from reconverge.model.events.pods import PodEvent
 from reconverge.model.events.workloads import WorkloadEvent
 from reconverge.model.naming import pod_named, resolve, workloads
+from reconverge.model.parts import parts
 
 
 def require_steps(world: World, where: str) -> None:
@@ -38,4 +40,10 @@ def _impossible(place: int, event: Event, cluster: Cluster, where: str) -> Scena
         return ScenarioError(f"{step}: there is no {event.workload}", where, quoted_nearest(event.workload, known))
     if isinstance(event, PodEvent) and pod_named(store, event.pod) is None:
         return ScenarioError(f"{step}: there is no pod {event.pod}", where)
+    if isinstance(event, ContainerEvent) and event.container:
+        pod = pod_named(store, event.pod)
+        known = [part.name for part in parts(pod.spec)] if pod is not None else []
+        if event.container not in known:
+            message = f'{step}: the pod has no container "{event.container}", only {", ".join(known)}'
+            return ScenarioError(message, where, quoted_nearest(event.container, known))
     return ScenarioError(f"{step} where it stands", where)

@@ -12,6 +12,7 @@ from attrs import evolve, field, frozen
 from reconverge.checker.autoscaler_settings import loops_of_pools
 from reconverge.checker.node_sources import describes_nodes
 from reconverge.checker.optional_loops import asked_for, extended
+from reconverge.checker.placements import require_places
 from reconverge.checker.start import Placement, published, settled, started
 from reconverge.checker.world import Allowance, World
 from reconverge.invariants import Invariant, Registry
@@ -194,6 +195,7 @@ class Scenario:
         allowances = self.allowances if self.allowances is not None else self.ordinary()
         plane = extended(plane if plane is not None else standard_control_plane(), self.optional())
         cluster = started(plane, self.objects, self.rules, self.groups)
+        require_places(cluster.store, self.placement, self.file)
         if self.start == "settled":
             rested = settled(plane, cluster, self.placement)
             cluster = rested if rested is not None else cluster
