@@ -7,7 +7,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
-from functools import reduce
+from functools import cache, reduce
 from typing import Any
 
 import attrs
@@ -175,6 +175,7 @@ def _sentences(text: str) -> tuple[str, str]:
     return first + stop.strip(), rest.strip()
 
 
+@cache
 def rules() -> list[Entry]:
     """The rules that a version or a setting decides; those of one loop begin with its name."""
     found = [_rule(*each) for each in _rule_fields(Rules, ())]

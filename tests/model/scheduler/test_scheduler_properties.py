@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tests.model.scheduler.conftest import Build
 
 GI = 2**30
-QUIET = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUIET = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 # Clusters ---------------------------------------------------------------------------------------------------------
