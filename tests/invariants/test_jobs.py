@@ -12,6 +12,7 @@ from reconverge.model.loop import InFlight, LoopState
 from reconverge.model.loops.job.status import UpdateJobStatus
 from reconverge.model.objects import Condition, JobStatus
 from reconverge.model.objects.job import INDEX_FAILURES, JOB_INDEX, JOB_TRACKING, FailureRule
+from reconverge.model.rules import Rules
 
 KEY = "job-accounting"
 HELD = {"finalizers": (JOB_TRACKING,)}
@@ -53,6 +54,15 @@ def test_each_finished_pod_is_counted_once(
     found = lab.broken(KEY, writes(lab, before, after, *ends))
     assert bool(found) is bool(word)
     assert all(word in each.message for each in found)
+
+
+@pytest.mark.parametrize(("after", "word"), [(2, ""), (0, "had 1 succeeded, and now has 0")])
+def test_where_pods_are_not_tracked_no_count_goes_down(lab: Any, after: int, word: str) -> None:
+    """Before 1.23 pods were counted without being noted first."""
+    step = writes(
+        lab, {"succeeded": 1}, {"succeeded": after}, ("Succeeded", False), rules=Rules(job_pods_tracked=False)
+    )
+    assert [each.message for each in lab.broken(KEY, step)] == ([f"job/task {word}"] if word else [])
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ class NeverReplaces(Manager):
 class UnreadyNotCounted(RollingUpdate):
     """New pods that are not ready yet use up nothing of what may be unavailable."""
 
-    def counts_as_unavailable(self, kind: str) -> bool:
+    def counts_as_unavailable(self, work: Work, kind: str) -> bool:
         return False
 
 

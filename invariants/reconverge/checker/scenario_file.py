@@ -57,7 +57,11 @@ FLAGS = {each.name.replace("_", "-"): each.name for each in fields_of(Rules) if 
 """Rules that a scenario may switch on or off: the field of Rules."""
 
 
-GRACES = {"shutdown-grace": "shutdown_grace", "shutdown-grace-critical": "shutdown_grace_critical"}
+GRACES = {
+    "shutdown-grace": "shutdown_grace",
+    "shutdown-grace-critical": "shutdown_grace_critical",
+    "kubelet-release": "release",
+}
 """Times in seconds that a scenario may set for all kubelets: the field of KubeletTimings."""
 
 

@@ -24,6 +24,9 @@ class KubeletTimings:
     """From the admission of a pod to the start of its first containers; a restart in place does not take it again."""
     stop: Seconds = 0
     stop_not_started: Seconds = 0
+    release: Seconds = 0
+    """From the end of a pod that the API shows to the release of what it held; more than 0 only before 1.24, as since
+    then the end is reported last."""
     ready_late: Seconds = 2
     """From Running to Ready for the behaviour not-ready-first."""
     node_ready: Seconds = 0
@@ -107,8 +110,14 @@ class Rules(Value):
     """Whether the cluster autoscaler cordons a node that it removes, unless its settings say (1.34 on)."""
     balanced_allocation_of_best_effort: bool = False
     """Whether nodes are scored for pods that ask for nothing by how evenly they are used (before 1.34)."""
+    daemonset_counts_old_unavailable: bool = True
+    """Whether a rollout counts old pods that are not available against a DaemonSet's maxUnavailable. Where it does not,
+    each bad update takes one available pod more (kubernetes/kubernetes#123232)."""
     job_end_waits_for_pods: bool = True
     """Whether a Job is Complete or Failed only when its pods have ended, after an interim condition (1.31 on)."""
+    job_pods_tracked: bool = True
+    """Whether the pods of a Job are counted once and for good, held by a finalizer until then (1.23 on). Before, the
+    counters were those of the pods that were still there."""
     job_replacement_policy: bool = True
     """Whether a Job's podReplacementPolicy counts (1.29 on)."""
     message_mentions_claims: bool = True
@@ -131,6 +140,9 @@ class Rules(Value):
     """Whether ReplicaSet, DaemonSet, StatefulSet and Job wait until they see what they have written (1.36 on)."""
     statefulset_max_unavailable: bool = False
     """Whether maxUnavailable of a StatefulSet counts: off by default in every version."""
+    taint_eviction_cancelled: bool = True
+    """Whether a planned eviction is cancelled when the taints that are left are tolerated for ever (1.20 on). Before,
+    only the end of all NoExecute taints cancelled it."""
     terminating_replicas: bool = False
     """Whether ReplicaSet and Deployment report status.terminatingReplicas (1.35 on)."""
     unhealthy_pod_eviction_policy: bool = True

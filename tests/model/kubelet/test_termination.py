@@ -17,6 +17,7 @@ from reconverge.model.events import (
     RuntimeHangs,
 )
 from reconverge.model.objects import Behaviour, Container, Probe
+from reconverge.model.rules import KubeletTimings, Rules
 
 
 @pytest.mark.parametrize(
@@ -246,3 +247,20 @@ def test_what_a_hung_runtime_has_kept_from_the_kubelet_is_seen_before_the_stop(h
     node.lab.quiet_now()
     assert node.status()[:2] == ("Running", False)
     assert node.lab.cluster.now == 60
+
+
+@pytest.mark.parametrize(("release", "phase"), [(0, "Running"), (2, "Failed")])
+def test_a_finished_pod_holds_its_place_until_it_is_released(host: Any, release: float, phase: str) -> None:
+    """Before 1.24 the end was reported first: what the API shows as free is not, for a moment."""
+    node = host(rules=Rules(kubelet=KubeletTimings(release=release)))
+    node.bind(behaviour=Behaviour("exit-0", exits_after=1), restart="Never", cpu=4000)
+    node.lab.until(1)
+    assert node.status()[0] == "Succeeded"
+    node.bind("early", cpu=4000)
+    node.lab.until(1 + release)
+    assert node.status("early")[0] == phase
+    node.delete("early")
+    node.lab.settle()
+    node.bind("late", cpu=4000)
+    node.lab.settle()
+    assert node.status("late")[0] == "Running"

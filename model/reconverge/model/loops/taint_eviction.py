@@ -86,12 +86,12 @@ class TaintEvictionController(ControlLoop[Schedule]):
         """What becomes of a planned eviction when the node has no NoExecute taint any more: it is cancelled."""
         return None
 
-    def after_tolerated(self, planned: PlannedEviction) -> PlannedEviction | None:
+    def after_tolerated(self, reading: Reading, planned: PlannedEviction) -> PlannedEviction | None:
         """What becomes of a planned eviction when the taints that are left are tolerated for ever: it is cancelled.
 
         Before kubernetes/kubernetes#93722 it stood, and the pod was deleted on a healthy node.
         """
-        return None
+        return None if reading.rules.taint_eviction_cancelled else planned
 
     def after_node_gone(self, planned: PlannedEviction) -> PlannedEviction | None:
         """What becomes of a planned eviction when the Node object is deleted: it stands (handleNodeUpdate)."""
@@ -114,7 +114,7 @@ class TaintEvictionController(ControlLoop[Schedule]):
             return PlannedEviction(pod.uid, reading.now, reading.now, str(used))
         limit = self.tolerated_for(used)
         if limit is None:
-            return self.after_tolerated(planned) if planned is not None else None
+            return self.after_tolerated(reading, planned) if planned is not None else None
         if planned is not None and self.kept(planned, reading.now):
             return planned
         seconds, taint = limit

@@ -11,11 +11,12 @@ from reconverge.model.events.loops import LoopRestarts, WatchCatchesUp, WatchSta
 from reconverge.model.events.machines import NodeCrashes
 from reconverge.model.events.nodes import Drain, NodeDeleted
 from reconverge.model.events.objects import ObjectDeleted
-from reconverge.model.events.pods import PodDeleted
+from reconverge.model.events.pods import PodDeleted, PodForceDeleted
 from reconverge.model.loops.job import JobController
 from reconverge.model.loops.job.backoff import Backoff
 from reconverge.model.objects import Pod
 from reconverge.model.objects.job import JOB_TRACKING
+from reconverge.model.rules import Rules
 
 Make = Callable[..., Any]
 
@@ -253,3 +254,21 @@ def test_a_controller_that_dies_between_two_writes_counts_each_pod_once(lab: Mak
         w.strike(LoopRestarts("job"))
         w.settle()
         assert counts(w) == (0, 4, 0)
+
+
+@pytest.mark.parametrize(("tracked", "succeeded"), [(True, 1), (False, 0)])
+def test_what_is_counted_stays_counted_when_the_pod_is_gone(
+    lab: Make, work: Make, nodes: Make, tracked: bool, succeeded: int
+) -> None:
+    """Before 1.23 no finalizer held a pod, and the counters were those of the pods that were there."""
+    w = lab(*nodes(1), work(seconds=10, completions=2, parallelism=1), rules=Rules(job_pods_tracked=tracked))
+    w.until(11)
+    (first,) = (each for each in w.cluster.store.all("Pod") if each.phase == "Succeeded")
+    assert counts(w) == (1, 1, 0)
+    assert not first.finalizers
+    w.strike(PodForceDeleted(first.name))
+    w.until(12)
+    assert counts(w)[1] == succeeded
+    w.settle()
+    assert counts(w) == (0, 2, 0)
+    assert len(w.cluster.store.all("Pod")) == (1 if tracked else 2)

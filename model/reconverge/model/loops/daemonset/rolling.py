@@ -35,7 +35,7 @@ class RollingUpdate:
         candidates: dict[str, Pod] = {}
         for node, found in self.pairs(work):
             kind = self.kind_of(work, found)
-            unavailable += self.counts_as_unavailable(kind)
+            unavailable += self.counts_as_unavailable(work, kind)
             if found is not None and found.old is not None and kind == "old unavailable":
                 replaced.append(found.old)
             elif found is not None and found.old is not None and kind == "candidate":
@@ -56,9 +56,11 @@ class RollingUpdate:
         assert found.old is not None
         return "candidate" if work.available(found.old) else "old unavailable"
 
-    def counts_as_unavailable(self, kind: str) -> bool:
+    def counts_as_unavailable(self, work: Work, kind: str) -> bool:
         """Whether a node uses up one of maxUnavailable; one whose old pod is unavailable does, too."""
-        return kind in ("unclear", "new unavailable", "old unavailable")
+        if kind == "old unavailable":
+            return work.reading.rules.daemonset_counts_old_unavailable
+        return kind in ("unclear", "new unavailable")
 
     def allowed(self, work: Work) -> int:
         """How many nodes may be without an available pod."""

@@ -193,6 +193,8 @@ class JobController(IndexRules, ControlLoop[JobMemory]):
             made = [self.pod_of_index(work, index) for index in indexes]
         else:
             made = [self.new_pod(job)] * missing
+        if not reading.rules.job_pods_tracked:
+            made = [pod.with_(finalizers=()) for pod in made]
         work.actions += [Create(pod, reason) for pod in made]
         work.active_left += len(made)
         return due

@@ -41,6 +41,7 @@ class Pass:
         self.job = job
         self.now = reading.now
         self.waits_for_pods = reading.rules.job_end_waits_for_pods
+        self.counts_for_good = reading.rules.job_pods_tracked
         self.pods = pods
         self.active = [pod for pod in pods if pod.active]
         self.tracked = [pod for pod in pods if JOB_TRACKING in pod.finalizers and pod.uid not in removing]
@@ -62,6 +63,9 @@ class Pass:
             self.succeeded = len(self.completed)
         new = sum(pod.uid not in ignored for pod in self.new_failed)
         self.failed = before.failed + new + len(before.uncounted_failed)
+        if not self.counts_for_good:
+            self.succeeded = sum(pod.phase == "Succeeded" for pod in pods)
+            self.failed = len(failed)
         self.delayed: dict[int, Pod] = {}
         """By index: the failed pod that is kept until the one that replaces it has taken over its count of failures."""
         self.active_left = len(self.active)
@@ -136,6 +140,8 @@ class Pass:
                 succeeded |= set() if self.job.indexed else {pod.uid}
             elif (pod.uid in self.considered_failed or failing) and self._counts(pod):
                 failed.add(pod.uid)
+        if not self.counts_for_good:
+            status = status.with_(succeeded=self.succeeded, failed=self.failed)
         conditions = self.conditions
         if self.finish is not None and self.waits_for_pods:
             conditions = with_condition(conditions, self.finish, self.now)

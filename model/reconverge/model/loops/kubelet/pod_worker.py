@@ -42,6 +42,9 @@ class PodWorker(PodTermination):
         if local is None:
             return self._new_pod(reading, machine, pod) if pod is not None else Plan(None)
         if pod is not None and pod.terminal and local.state != "stopped":
+            due = max((each.since for each in local.containers), default=0) + reading.rules.kubelet.release
+            if reading.now < due:
+                return Plan(None, requeue_at=due)
             return Plan(None, self._let_go(machine, local, "the pod is finished") if machine.runtime else ())
         if pod is not None and pod.deletion_at is not None:
             return self.terminate(reading, machine, pod, local)
