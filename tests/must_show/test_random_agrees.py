@@ -52,14 +52,14 @@ def test_random_walks_find_what_exhaustive_search_finds_and_no_more(studio: Any,
     scenario = worlds(studio)[name]
     exhaustive = check(scenario, mode="exhaustive")
     assert exhaustive.exploration.complete
-    random = check(scenario, mode="random", seed=1, max_examples=60)
+    random = check(scenario, mode="random", seed=1, max_examples=40)
     assert violated(random) == violated(exhaustive)
     assert bool(violated(exhaustive)) == (name != "nothing is wrong")
 
 
 def test_reduced_sequences_are_as_short_either_way(studio: Any) -> None:
     scenario = worlds(studio)["a rollout hangs"]
-    exhaustive, random = check(scenario, mode="exhaustive"), check(scenario, mode="random", seed=1, max_examples=60)
+    exhaustive, random = check(scenario, mode="exhaustive"), check(scenario, mode="random", seed=1, max_examples=40)
 
     def lengths(result: Result) -> dict[str, int]:
         return {trace.title: len(trace.strokes) for trace in result.traces}
@@ -76,5 +76,5 @@ def test_what_rests_while_a_watch_is_stalled_is_no_end(studio: Any) -> None:
     """In the end every watch catches up: neither search calls it broken that replicas are missing before."""
     stall = {"watch-stall": {"times": 1, "loop": "replicaset"}, "delete-pod": 1}
     scenario = studio.scenario(studio.deployment(replicas=2), nodes="2x4cpu,16Gi", may=stall, events=2, deviations=0)
-    exhaustive, random = check(scenario, mode="exhaustive"), check(scenario, mode="random", seed=1, max_examples=60)
+    exhaustive, random = check(scenario, mode="exhaustive"), check(scenario, mode="random", seed=1, max_examples=40)
     assert violated(random) == violated(exhaustive) == set()
