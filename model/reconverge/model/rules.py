@@ -109,6 +109,9 @@ class Rules(Value):
     """Whether the cluster autoscaler cordons a node that it removes, unless its settings say (1.34 on)."""
     balanced_allocation_of_best_effort: bool = False
     """Whether nodes are scored for pods that ask for nothing by how evenly they are used (before 1.34)."""
+    budget_status_recomputed: bool = True
+    """Whether the disruption controller computes a budget's status anew when its write was refused (1.17 on). Before,
+    it wrote what it had computed over the evictions that had come in between."""
     daemonset_counts_old_unavailable: bool = True
     """Whether a rollout counts old pods that are not available against a DaemonSet's maxUnavailable. Where it does not,
     each bad update takes one available pod more (kubernetes/kubernetes#123232)."""
