@@ -34,6 +34,12 @@ def test_one_rule_is_switched_and_the_others_stay(given: dict[str, Any], field: 
     assert getattr(scenario(given, "1.30").rules, field) == value
 
 
+def test_the_old_release_of_finished_pods_is_given_in_seconds() -> None:
+    """The scenario's word is that of `list rules`."""
+    assert scenario({"kubelet-release": 2}).rules.kubelet.release == 2
+    assert scenario({}).rules.kubelet.release == 0
+
+
 FLAGS = [each.name for each in fields(Rules) if isinstance(each.default, bool)]
 
 

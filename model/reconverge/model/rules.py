@@ -110,14 +110,17 @@ class Rules(Value):
     """Whether the cluster autoscaler cordons a node that it removes, unless its settings say (1.34 on)."""
     balanced_allocation_of_best_effort: bool = False
     """Whether nodes are scored for pods that ask for nothing by how evenly they are used (before 1.34)."""
+    budget_status_recomputed: bool = True
+    """Whether the disruption controller computes a budget's status anew when its write was refused (1.17 on). Before,
+    it wrote what it had computed over the evictions that had come in between."""
     daemonset_counts_old_unavailable: bool = True
-    """Whether a rollout counts old pods that are not available against a DaemonSet's maxUnavailable. Where it does not,
-    each bad update takes one available pod more (kubernetes/kubernetes#123232)."""
+    """Whether a rollout counts old pods that are not available against a DaemonSet's maxUnavailable (1.31 on, and the
+    last patches of 1.28 to 1.30). Before, each bad update takes one available pod more."""
     job_end_waits_for_pods: bool = True
     """Whether a Job is Complete or Failed only when its pods have ended, after an interim condition (1.31 on)."""
     job_pods_tracked: bool = True
     """Whether the pods of a Job are counted once and for good, held by a finalizer until then (1.23 on). Before, the
-    counters were those of the pods that were still there."""
+    counters were those of the pods that were still there; failures have no back-off then."""
     job_replacement_policy: bool = True
     """Whether a Job's podReplacementPolicy counts (1.29 on)."""
     message_mentions_claims: bool = True
@@ -158,6 +161,7 @@ class Rules(Value):
             autoscaler_cordons=number >= (1, 34),
             autoscaler_expander="least-waste" if number >= (1, 33) else "random",
             balanced_allocation_of_best_effort=number < (1, 34),
+            daemonset_counts_old_unavailable=number >= (1, 31),
             job_end_waits_for_pods=number >= (1, 31),
             job_replacement_policy=number >= (1, 29),
             message_mentions_claims=number >= (1, 34),

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from attrs import evolve, frozen
 
-from reconverge.model.action import Action, Update
+from reconverge.model.action import Action, Patch, Update
 from reconverge.model.eviction import ALLOWED, NOT_ALLOWED, matching_budgets
 from reconverge.model.loop import ControlLoop, Plan, Reading
 from reconverge.model.objects import BudgetStatus, OwnerReference, Pod, PodDisruptionBudget
@@ -103,15 +103,23 @@ class DisruptionController(ControlLoop[None]):
             status = self.status(reading, budget)
         except SyncFailure as failure:
             failed = self.failed_status(budget.status)
-            return (Plan(None, self.writes(budget, failed, str(failure)), note=str(failure)),)
+            return (Plan(None, self.writes(reading, budget, failed, str(failure)), note=str(failure)),)
         recheck = min((since for _, since in status.disrupted_pods), default=None)
         requeue_at = None if recheck is None else recheck + reading.rules.disrupted_pod_lifetime
-        return (Plan(None, self.writes(budget, status, _summary(status)), requeue_at),)
+        return (Plan(None, self.writes(reading, budget, status, _summary(status)), requeue_at),)
 
-    def writes(self, budget: PodDisruptionBudget, status: BudgetStatus, reason: str) -> tuple[Action, ...]:
-        """The update (updatePdbStatus), made on the version that was read: an eviction in between makes it fail."""
+    def writes(
+        self, reading: Reading, budget: PodDisruptionBudget, status: BudgetStatus, reason: str
+    ) -> tuple[Action, ...]:
+        """The update (updatePdbStatus), made on the version that was read: an eviction in between makes it fail.
+
+        Before 1.17 a refused update was made again with the status computed before (kubernetes/kubernetes#82149).
+        """
         if status == budget.status:
             return ()
+        if not reading.rules.budget_status_recomputed:
+            verb = f"updates status of {budget.reference}"
+            return (Patch(budget.kind, budget.key, budget.uid, (("status", status),), reason, verb),)
         return (Update(budget, budget.with_(status=status), reason),)
 
     # The rules, one each -------------------------------------------------------------------------------------
