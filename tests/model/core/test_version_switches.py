@@ -32,6 +32,7 @@ SWITCHES = {
     "autoscaler_cordons": ("1.34", False, True),
     "autoscaler_expander": ("1.33", "random", "least-waste"),
     "balanced_allocation_of_best_effort": ("1.34", True, False),
+    "daemonset_counts_old_unavailable": ("1.31", False, True),
     "job_end_waits_for_pods": ("1.31", False, True),
     "job_replacement_policy": ("1.29", False, True),
     "message_mentions_claims": ("1.34", False, True),

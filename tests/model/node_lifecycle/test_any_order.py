@@ -54,7 +54,7 @@ def move(w: Any, which: int, plan: int) -> None:
         w.cluster = w.plane.write(w.cluster, chosen).cluster
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(steps=st.lists(STEP, max_size=60))
 def test_it_comes_to_rest_with_the_taints_that_are_due(world: Any, node: Any, pod: Any, steps: Any) -> None:
     loops = [

@@ -233,7 +233,7 @@ CHANGES = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(changes=CHANGES)
 def test_counts_kept_by_change_are_counts_of_the_whole(node: Any, changes: list[tuple[str, str, str]]) -> None:
     zones = EMPTY

@@ -35,7 +35,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     course=st.lists(st.tuples(EVENTS, st.integers(0, 30)), max_size=6),
     strategy=st.sampled_from([(0, 1), (0, "50%"), (1, 0), ("50%", 0)]),

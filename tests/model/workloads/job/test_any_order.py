@@ -32,7 +32,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     course=st.lists(st.tuples(EVENTS, st.integers(0, 40)), max_size=6),
     size=st.tuples(st.integers(1, 4), st.integers(1, 3)),

@@ -33,7 +33,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
 COURSE = st.lists(st.tuples(EVENTS, st.integers(0, 40)), max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(course=COURSE, policy=st.sampled_from(["OrderedReady", "Parallel"]), partition=st.integers(0, 2))
 def test_one_object_and_one_process_per_ordinal(
     lab: Make, db: Make, nodes: Make, course: list[tuple[Event, int]], policy: str, partition: int
