@@ -24,7 +24,7 @@ from reconverge.model.events import EVENTS, Event, ManifestApplied, RestartsOnOl
 from reconverge.model.events.base import choices
 from reconverge.model.loop import ControlLoop
 from reconverge.model.node_groups import NodeGroup
-from reconverge.model.objects import ApiObject, Node, Pod
+from reconverge.model.objects import ApiObject, CronJob, Node, Pod
 from reconverge.model.old_store import remembering
 from reconverge.model.rules import Rules
 from reconverge.model.standard import cronjob_loops, standard_control_plane, storage_loops
@@ -276,6 +276,9 @@ def _assumptions(loaded: Loaded, nodes: str | None) -> Iterator[str]:
             "volume claims are taken to fit any node and to be free at once: neither a StorageClass nor a "
             "PersistentVolume is described; with their StorageClass among the manifests they count"
         )
+    for each in loaded.objects:
+        if isinstance(each, CronJob) and each.schedule.next(each.origin) is None:
+            yield f'{each.reference} never runs: no day of its schedule "{each.written}" comes'
 
 
 def stands_as_is(objects: Sequence[ApiObject]) -> bool:
