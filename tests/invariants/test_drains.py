@@ -12,8 +12,9 @@ from reconverge.model.events import Uncordon
 from reconverge.model.eviction import EVICTED
 from reconverge.model.labels import labels_of
 from reconverge.model.loop import LoopState
-from reconverge.model.loops.drain import DONE, EVICTING, MIRROR, REFUSED, Drain, PodDrain
+from reconverge.model.loops.drain import DONE, EVICTING, REFUSED, Drain, PodDrain
 from reconverge.model.objects import OwnerReference
+from reconverge.model.objects.pod import MIRROR
 from reconverge.model.persistent import EMPTY, Map
 
 

@@ -8,6 +8,11 @@ from reconverge.model.objects import PodSpec
 from reconverge.model.parts import Part, parts
 from reconverge.model.value import Seconds, Value
 
+KILLED = 137
+"""The exit code of a program that was killed, or whose machine has gone off under it (128 + SIGKILL)."""
+TERMINATED = 143
+"""The exit code of a program that the stop signal has ended (128 + SIGTERM)."""
+
 
 @frozen
 class LocalContainer(Value):

@@ -6,15 +6,12 @@ from typing import Any
 
 from reconverge.model.action import Written
 from reconverge.model.cluster import Cluster
-from reconverge.model.local_pods import LocalContainer, LocalPod
+from reconverge.model.local_pods import KILLED, LocalContainer, LocalPod
 from reconverge.model.loop import MACHINES
 from reconverge.model.machines import Machine
 from reconverge.model.parts import Part
 from reconverge.model.persistent import Map
 from reconverge.model.store import Change
-
-KILLED = 137
-"""Exit code of a program whose machine has gone off under it."""
 
 
 def with_machine(cluster: Cluster, after: Machine) -> Written:

@@ -11,9 +11,10 @@ from reconverge.model.cluster import Cluster
 from reconverge.model.events import Drain, ManifestApplied, RollBack, RollOut, Scale, Uncordon
 from reconverge.model.eviction import EVICTED
 from reconverge.model.labels import label
-from reconverge.model.loops.drain import MIRROR, DrainMemory, drain_status
+from reconverge.model.loops.drain import DrainMemory, DrainStatus, drain_status
 from reconverge.model.naming import workload_of
 from reconverge.model.objects import Node, Pod
+from reconverge.model.objects.pod import MIRROR
 from reconverge.model.persistent import EMPTY
 
 MOST_NAMED = 3
@@ -26,26 +27,31 @@ def drains(cluster: Cluster) -> DrainMemory:
     return state.memory if state is not None and state.memory is not None else EMPTY
 
 
-def _is_drained(situation: Situation, node: Node) -> bool:
-    return node.name in drains(situation.cluster)
+def _is_judged(situation: Situation, node: Node) -> bool:
+    """Whether a node is drained, and the drain waits for something else than a machine that is down.
+
+    No configuration would end such a wait, only the deletion of the Node.
+    """
+    status = drain_status(drains(situation.cluster), node.name)
+    if status is None:
+        return False
+    return bool(status.error) or not status.waiting or bool(_open(situation.cluster, node, status))
 
 
 @invariant(
     "drain-completes",
     "eventually",
     for_each="Node",
-    statement="A drain ends, with the node cordoned and all pods gone that it had to evict.",
+    statement="A drain ends, with the node cordoned and all pods gone that it had to evict; one that waits only for a "
+    "machine that is down is not judged.",
     why="A drain that does not end holds up node upgrades and repairs, often unnoticed.",
     remedy="Let the budget allow one disruption (more replicas than minAvailable, maxUnavailable 1), have one budget "
     "per pod, and use unhealthyPodEvictionPolicy: AlwaysAllow.",
     source="kubectl/pkg/drain/drain.go; pkg/registry/core/pod/storage/eviction.go",
-    applies=_is_drained,
+    applies=_is_judged,
 )
 def drain_completes(quiet: Quiet, node: Node) -> Iterable[Violation]:
-    """Says what the eviction API answered for the pods that the drain waits for, or what a finished one has left.
-
-    A drain that waits for nothing but a machine that is down is not judged: no configuration would end it.
-    """
+    """Says what the eviction API answered for the pods that the drain waits for, or what a finished one has left."""
     if quiet.outcome == "unfinished":
         return ()
     status = drain_status(drains(quiet.cluster), node.name)
@@ -55,9 +61,7 @@ def drain_completes(quiet: Quiet, node: Node) -> Iterable[Violation]:
         left = _left(quiet, node)
         message = f"the drain of {node.reference} has ended, and {left}"
         return (Violation(node.reference, message, {"waiting": []}),) if left else ()
-    open_ = [(key, answer) for key, answer in status.waiting if not _lost(quiet, node, key)]
-    if status.waiting and not open_ and not status.error:
-        return ()
+    open_ = _open(quiet.cluster, node, status)
     waiting = [f"pod/{key.removeprefix('default/')}: {answer}" for key, answer in open_]
     does = "fails" if status.state == "failed" else "does not end"
     more = [f"and {len(waiting) - MOST_NAMED} more"] if len(waiting) > MOST_NAMED else []
@@ -66,10 +70,12 @@ def drain_completes(quiet: Quiet, node: Node) -> Iterable[Violation]:
     return (Violation(node.reference, f"the drain of {node.reference} {does}: {reasons}", {"waiting": waiting}),)
 
 
-def _lost(quiet: Quiet, node: Node, key: str) -> bool:
-    """Whether a pod is evicted, and its machine is down: no configuration makes it stop, only the node's deletion."""
-    pod = quiet.store.pod(key)
-    return pod is not None and pod.deletion_at is not None and not is_powered(quiet.cluster, node.name)
+def _open(cluster: Cluster, node: Node, status: DrainStatus) -> list[tuple[str, str]]:
+    """The pods that a drain waits for with their answers, but for those evicted whose machine is down."""
+    if is_powered(cluster, node.name):
+        return list(status.waiting)
+    pods = ((key, answer, cluster.store.pod(key)) for key, answer in status.waiting)
+    return [(key, answer) for key, answer, pod in pods if pod is None or pod.deletion_at is None]
 
 
 def _left(quiet: Quiet, node: Node) -> str:

@@ -16,6 +16,7 @@ from reconverge.model.labels import label
 from reconverge.model.loops.kubelet.actions import FromNode
 from reconverge.model.machines import Machine
 from reconverge.model.objects import Node, Pod
+from reconverge.model.objects.pod import MIRROR
 from reconverge.model.parts import parts
 from reconverge.model.pressure import CONDITIONS
 from reconverge.model.quality import usage
@@ -26,7 +27,6 @@ EVICTED, BY_KUBELET = "Evicted", "TerminationByKubelet"
 SYSTEM_PRIORITY = 2_000_000_000
 WORDS = {"memory": "memory", "disk": "ephemeral-storage", "pid": "pids"}
 """What the message of an eviction calls the resource that was short."""
-MIRROR = "kubernetes.io/config.mirror"
 
 
 def _evicts(change: Change) -> bool:

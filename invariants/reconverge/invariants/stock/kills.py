@@ -35,6 +35,7 @@ from reconverge.model.loops.cluster_autoscaler.writes import to_be_deleted
 from reconverge.model.loops.kubelet.actions import Forget, Locally
 from reconverge.model.objects import Pod
 from reconverge.model.objects.node import NO_EXECUTE, OUT_OF_SERVICE
+from reconverge.model.objects.pod import MIRROR
 from reconverge.model.store import Change, Store
 
 FEWEST_NODES = 2
@@ -133,7 +134,7 @@ def _is_not_of_its_node(step: Step, pod: Pod) -> str:
     """A pod that another node could have: not a DaemonSet's, nor one of a mirror; what else may go is a setting."""
     if pod.owner is not None and pod.owner.kind == "DaemonSet":
         return "it belongs to its node, as a pod of a DaemonSet"
-    return "it is a mirror pod" if label(pod.annotations, "kubernetes.io/config.mirror") is not None else ""
+    return "it is a mirror pod" if label(pod.annotations, MIRROR) is not None else ""
 
 
 CAUSES: dict[str, Callable[[Step, Pod], str]] = {

@@ -13,11 +13,12 @@ from reconverge.model.labels import label
 from reconverge.model.local_pods import LocalPod
 from reconverge.model.loop import MACHINES
 from reconverge.model.loops.cluster_autoscaler import AutoscalerOptions
-from reconverge.model.loops.cluster_autoscaler.drainability import BLOCK, MIRROR, Case, is_daemon, refuses, verdict
+from reconverge.model.loops.cluster_autoscaler.drainability import BLOCK, Case, is_daemon, refuses, verdict
 from reconverge.model.loops.cluster_autoscaler.scale_down import DISABLED, utilisation
 from reconverge.model.machines import Machine
 from reconverge.model.node_groups import NodeGroup
 from reconverge.model.objects import Node, Pod
+from reconverge.model.objects.pod import MIRROR
 from reconverge.model.resources import total
 from reconverge.model.store import Store
 

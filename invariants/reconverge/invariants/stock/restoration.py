@@ -25,7 +25,8 @@ MOST_REASONS = 3
 @invariant(
     "replicas-restored",
     "eventually",
-    statement="In the end every workload has as many pods ready, and really running, as it wants.",
+    statement="In the end every workload has as many pods ready, and really running, as it wants; a "
+    "DaemonSet none on machines that are down.",
     why="It is what one runs several replicas for.",
     remedy="Leave room for the loss of a node or zone, rules of placement that the nodes left can satisfy, and a "
     "startup probe where a program is slow; remove Nodes that are dead, since StatefulSets and Recreate wait for "

@@ -60,7 +60,7 @@ def at_stake(situation: Situation, service: Service) -> bool:
     "always",
     for_each="Service",
     statement="A Service that served at the start keeps an endpoint that serves, through voluntary disruption and one "
-    "failure.",
+    "failure, unless somebody has scaled what is behind it to a single pod.",
     why="Without an endpoint every request fails.",
     remedy="Run two replicas or more, spread over nodes and zones, under a budget, with a readiness probe that is true "
     "only when the pod serves, and a strategy that keeps one (maxUnavailable less than replicas, not Recreate).",

@@ -16,7 +16,7 @@ from reconverge.model.events.base import Event, Options, choices
 from reconverge.model.events.machines import NodeEvent
 from reconverge.model.events.pods import PodEvent
 from reconverge.model.likeness import pod_text
-from reconverge.model.local_pods import LocalContainer, LocalPod
+from reconverge.model.local_pods import KILLED, LocalContainer, LocalPod
 from reconverge.model.loop import REGISTRY
 from reconverge.model.loops.kubelet import containers
 from reconverge.model.machines import ImageRegistry
@@ -135,7 +135,7 @@ class OutOfMemory(ContainerEvent):
 
     def struck(self, container: LocalContainer, cluster: Cluster) -> LocalContainer:
         """Exit code 137."""
-        return containers.exited(container, containers.KILLED, cluster.rules.kubelet, cluster.now)
+        return containers.exited(container, KILLED, cluster.rules.kubelet, cluster.now)
 
     def describe(self) -> str:
         """A container of pod deployment/web#0 exceeds its memory limit."""
@@ -183,7 +183,7 @@ class NodeOutOfMemory(NodeEvent):
         assert found is not None
         assert machine is not None
         local, place = found
-        killed = containers.exited(local.containers[place], containers.KILLED, cluster.rules.kubelet, cluster.now)
+        killed = containers.exited(local.containers[place], KILLED, cluster.rules.kubelet, cluster.now)
         return with_machine(cluster, machine.with_pod(_replaced(local, place, killed)))
 
     def describe(self) -> str:

@@ -15,6 +15,8 @@ from reconverge.model.objects.placement import Affinity, Toleration, TopologySpr
 from reconverge.model.resources import NOTHING, Resources
 from reconverge.model.value import Seconds, Value
 
+MIRROR = "kubernetes.io/config.mirror"
+"""The annotation of a mirror pod: its node runs it from a file."""
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 TERMINAL_PHASES = frozenset({"Succeeded", "Failed"})
 

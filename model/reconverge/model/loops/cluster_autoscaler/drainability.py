@@ -13,11 +13,11 @@ from reconverge.model.eviction import matching_budgets
 from reconverge.model.labels import label
 from reconverge.model.loops.cluster_autoscaler.options import AutoscalerOptions
 from reconverge.model.objects import Pod
+from reconverge.model.objects.pod import MIRROR
 from reconverge.model.store import Store
 from reconverge.model.value import Seconds
 
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
-MIRROR = "kubernetes.io/config.mirror"
 SYSTEM = "kube-system"
 LONG_TERMINATING: Seconds = 30
 """How long after its grace period a Terminating pod counts no more."""

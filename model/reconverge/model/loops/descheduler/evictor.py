@@ -8,8 +8,8 @@ from __future__ import annotations
 from reconverge.model.labels import label
 from reconverge.model.loops.descheduler.policy import LOWEST_CRITICAL_PRIORITY, EvictorSettings
 from reconverge.model.objects import Pod
+from reconverge.model.objects.pod import MIRROR
 
-MIRROR = "kubernetes.io/config.mirror"
 EVICT = "descheduler.alpha.kubernetes.io/evict"
 """With this annotation a pod may go whatever the settings say."""
 

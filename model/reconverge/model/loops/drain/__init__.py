@@ -1,6 +1,6 @@
 """`kubectl drain` as a loop."""
 
-from reconverge.model.loops.drain.filters import DAEMON_SET_POD, LOCAL_STORAGE, MIRROR, UNMANAGED
+from reconverge.model.loops.drain.filters import DAEMON_SET_POD, LOCAL_STORAGE, UNMANAGED
 from reconverge.model.loops.drain.loop import DrainLoop
 from reconverge.model.loops.drain.memory import (
     ASKING,
@@ -30,7 +30,6 @@ __all__ = [
     "EVICTING",
     "LISTING",
     "LOCAL_STORAGE",
-    "MIRROR",
     "NEW",
     "REFUSED",
     "UNMANAGED",

@@ -8,9 +8,9 @@ from __future__ import annotations
 from reconverge.model.labels import label
 from reconverge.model.loops.drain.memory import DrainOptions
 from reconverge.model.objects import Pod
+from reconverge.model.objects.pod import MIRROR
 from reconverge.model.store import Store
 
-MIRROR = "kubernetes.io/config.mirror"
 DAEMON_SET_POD = "DaemonSet-managed Pods (use --ignore-daemonsets to ignore)"
 LOCAL_STORAGE = "Pods with local storage (use --delete-emptydir-data to override)"
 UNMANAGED = "cannot delete Pods that declare no controller (use --force to override)"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from reconverge.model.local_pods import LocalContainer, LocalPod
+from reconverge.model.local_pods import KILLED, LocalContainer, LocalPod
 from reconverge.model.loops.kubelet.probes import Course, course
 from reconverge.model.parts import Part
 from reconverge.model.rules import KubeletTimings
@@ -16,8 +16,6 @@ from reconverge.model.value import Seconds
 
 EXITS = {"exit-0": 0, "exit-1": 1, "crashes": 1}
 """The exit code of each behaviour that ends by itself."""
-KILLED = 137
-"""Exit code of a program that was killed (128 + SIGKILL)."""
 OOM_KILLED = "OOMKilled"
 
 

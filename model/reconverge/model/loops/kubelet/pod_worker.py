@@ -149,7 +149,7 @@ class PodWorker(PodTermination):
             after, why = ended
             return Locally(machine.name, after.with_(ready=self.probe(reading, after)), "sees the exit of", why)
         if self.phase_of_end(local):
-            alone = pods.without_sidecars(local, timings, now)
+            alone = pods.all_ended(local, 0, timings, now)
             return Locally(machine.name, alone.with_(ready=False), "stops the sidecars of") if alone != local else None
         starts = self.turn(reading, machine, local).starts
         if starts:

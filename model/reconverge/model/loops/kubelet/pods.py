@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from reconverge.model.local_pods import LocalContainer, LocalPod
+from reconverge.model.local_pods import TERMINATED, LocalContainer, LocalPod
 from reconverge.model.loops.kubelet import containers
 from reconverge.model.loops.kubelet.volumes import CREATING
 from reconverge.model.machines import Machine
@@ -22,8 +22,6 @@ from reconverge.model.value import Seconds
 
 CRASH_LOOP = "CrashLoopBackOff"
 IMAGE = "ImagePullBackOff"
-TERMINATED = 143
-"""The exit code of a program that the stop signal has ended (128 + SIGTERM)."""
 INITIALISING = "PodInitializing"
 
 HasImage = Callable[[Part, LocalContainer], bool]
@@ -128,19 +126,17 @@ def phase_of_end(local: LocalPod) -> str:
     return "Failed" if any(each.exit_code for each in mains) else "Succeeded" if mains else ""
 
 
-def without_sidecars(local: LocalPod, timings: KubeletTimings, now: Seconds) -> LocalPod:
-    """The pod with everything ended that still runs beside containers that have ended for good."""
-    after = [containers.exited(each, 0, timings, now) if each.state == "running" else each for each in local.containers]
+def all_ended(local: LocalPod, code: int, timings: KubeletTimings, now: Seconds) -> LocalPod:
+    """The pod with everything ended that still runs, with one exit code."""
+    after = [
+        containers.exited(each, code, timings, now) if each.state == "running" else each for each in local.containers
+    ]
     return local.with_containers(tuple(after))
 
 
 def signalled(local: LocalPod, timings: KubeletTimings, now: Seconds) -> LocalPod:
     """The pod after the stop signal: what ran has ended well where it would be started again, else by the signal."""
-    code = 0 if local.spec.restart_policy == "Always" else TERMINATED
-    after = [
-        containers.exited(each, code, timings, now) if each.state == "running" else each for each in local.containers
-    ]
-    return local.with_containers(tuple(after))
+    return all_ended(local, 0 if local.spec.restart_policy == "Always" else TERMINATED, timings, now)
 
 
 def next_change(local: LocalPod, timings: KubeletTimings, now: Seconds) -> Seconds | None:
@@ -160,7 +156,7 @@ def stop_time(local: LocalPod, grace: Seconds, timings: KubeletTimings) -> Secon
             continue
         time = containers.stop_time(part, grace, timings)
         if part.role == "sidecar":
-            then += max(part.container.pre_stop + part.behaviour.stops_after, 0)
+            then += part.container.pre_stop + part.behaviour.stops_after
         else:
             together = max(together, time)
     return min(max(together + then, timings.stop), grace)

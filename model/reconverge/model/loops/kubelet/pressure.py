@@ -22,11 +22,11 @@ from reconverge.model.loops.kubelet.actions import Forget, FromNode, Locally
 from reconverge.model.machines import Machine
 from reconverge.model.objects import Node, Pod
 from reconverge.model.objects.node import MEMORY_PRESSURE, NO_SCHEDULE, Taint
+from reconverge.model.objects.pod import MIRROR
 from reconverge.model.pressure import CONDITIONS, Strain
 from reconverge.model.quality import CRITICAL, best_effort, excess
 from reconverge.model.value import Seconds
 
-MIRROR = "kubernetes.io/config.mirror"
 EVICTED = "Evicted"
 """Reason of a pod that is evicted, and of one that is not let in."""
 TERMINATION_BY_KUBELET = "TerminationByKubelet"
